@@ -33,16 +33,8 @@ from pathlib import Path
 
 import msgspec
 
-from harness.events import (
-    BatchDone,
-    Event,
-    Finished,
-    Found,
-    GrowthJudged,
-    Measured,
-    Withdrawn,
-    read_events,
-)
+from harness.events import BatchDone, Event, GrowthJudged, Measured, read_events
+from harness.verdict.coverage import Coverage
 
 ROOT = Path(__file__).parents[2]
 PLUG_INS = Path(__file__).with_name("planted.py")
@@ -73,8 +65,6 @@ itself, which looks through all pairs for each merge."""
 STARVED = 3.0
 """The slow implementation starves another where that one is judged on fewer than so many times its
 cases: left to itself it would have a hundred times as many."""
-
-FINDING, WITHDRAWAL, GROWTH, EXIT = "finding", "withdrawal", "growth", "exit status"
 
 GUARD_SECONDS = 1800.0
 """After which a run is given up: many times what the longest takes."""
@@ -128,55 +118,12 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
-class Accusation:
-    """Something that a run holds against implementations. stage: of a finding."""
-
-    kind: str
-    blamed: list[str]
-    line: str
-    stage: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Result:
-    """A run and what became of it.
-
-    status: of its end, None where it had to be killed. outcomes: by implementation, how many of its
-    answers were judged.
-    """
+    """A run, how long it took, and a line for each thing that is wrong with it."""
 
     run: Run
-    status: int | None
     seconds: float
-    accusations: list[Accusation]
-    outcomes: dict[str, int]
-
-    def wrong(self) -> list[str]:
-        """A line for each thing that is wrong with the run; none where all is as it should be."""
-        kind, (_, stage) = self.run.kind, PLANTED.get(self.run.kind, ("", ""))
-        deserved = [one for one in self.accusations if stage and rightly(one, kind, stage)]
-        lines = [
-            f"{one.kind} {one.line} blames {', '.join(one.blamed)}"
-            for one in self.accusations
-            if one not in deserved
-        ]
-        if stage and not any(one.kind == FINDING for one in deserved):
-            lines.append(f"missed: {kind} was not named")
-        if kind == SLOW:
-            own = self.outcomes.get(kind, 0)
-            lines += [] if own else [f"missed: {kind} was never judged"]
-            lines += [
-                f"starved: {name} had {count:,} cases, {kind} {own:,}"
-                for name, count in sorted(self.outcomes.items())
-                if name != kind and count < STARVED * own
-            ]
-        return lines
-
-
-def rightly(one: Accusation, planted: str, stage: str) -> bool:
-    """Whether the planted implementation, and nobody else, may be accused of this."""
-    # What hangs or leaks is withdrawn for it, and how its cost grows is anybody's guess.
-    return one.blamed == [planted] and one.kind != EXIT and one.stage in ("", stage)
+    wrong: list[str]
 
 
 def plan(
@@ -196,42 +143,59 @@ def plan(
     return [Run(*cell, rng.random() < cold, nth) for nth, cell in enumerate(every)]
 
 
+def accusations(events: Sequence[Event]) -> Iterator[tuple[list[str], str, str]]:
+    """Who is accused by a record, of what, and at which stage a finding is; nothing expected."""
+    seen = Coverage.of(events)
+    for one in seen.findings.values():
+        if one.expected is None:
+            yield one.culprits, f"finding {one.bucket} on {one.vocabulary}", one.stage
+    for gone in seen.withdrawn.values():
+        yield [gone.implementation], f"withdrawal {gone.line}", ""
+    broken = {
+        (one.implementation, f"growth {one.family}, {one.measure}, on {one.vocabulary}")
+        for one in events
+        if (isinstance(one, GrowthJudged) and one.outcome == "fail")
+        or (
+            isinstance(one, Measured)
+            and one.verdict == "superlinear"
+            and one.implementation.startswith(LINEAR)
+            and one.implementation != "bpe.naive"
+        )
+    }
+    yield from (([name], line, "") for name, line in sorted(broken))
+
+
 def judged(run: Run, events: Iterable[Event], status: int | None, seconds: float) -> Result:
-    """What a run's record says that is held against anybody, and that is not expected."""
-    findings: dict[str, Found] = {}
-    cells: dict[tuple[str, str, str], Accusation] = {}
-    accusations: list[Accusation] = []
-    outcomes: Counter[str] = Counter()
-    reasons: list[str] = []
-    for event in events:
-        match event:
-            case Found():
-                findings.pop(event.replaces or "", None)
-                findings[event.id] = event
-            case Withdrawn():
-                accusations.append(Accusation(WITHDRAWAL, [event.implementation], event.line))
-            case GrowthJudged(outcome="fail") | Measured(verdict="superlinear"):
-                name = event.implementation
-                judge = isinstance(event, GrowthJudged)
-                if judge or (name.startswith(LINEAR) and name != "bpe.naive"):
-                    line = f"{event.family}, {event.measure}, on {event.vocabulary}"
-                    key = name, event.vocabulary, line
-                    cells.setdefault(key, Accusation(GROWTH, [name], line))
-            case BatchDone():
-                outcomes.update(event.exercised.get("survival", {}))
-            case Finished():
-                reasons = event.reasons
-            case _:
-                pass
-    accusations += [
-        Accusation(FINDING, [*one.culprits], f"{one.bucket} on {one.vocabulary}", one.stage)
-        for one in findings.values()
-        if one.expected is None
+    """What is wrong with a run, by its record and the status of its end (None: it was killed).
+
+    The planted implementation, and nobody else, may be accused: what hangs or leaks is withdrawn
+    for it, and how its cost grows is anybody's guess. But it must be named with its cause.
+    """
+    told = list(events)
+    planted, stage = run.kind, PLANTED.get(run.kind, ("", ""))[1]
+    accused = list(accusations(told))
+    deserved = [one for one in accused if stage and one[0] == [planted] and one[2] in ("", stage)]
+    wrong = [
+        f"{line} blames {', '.join(who)}"
+        for who, line, at in accused
+        if (who, line, at) not in deserved
     ]
-    accusations += cells.values()
-    if status != 0 and not accusations:
-        accusations.append(Accusation(EXIT, [], f"{status}: {'; '.join(reasons)}"))
-    return Result(run, status, seconds, accusations, dict(outcomes))
+    if status != 0 and not accused:
+        wrong.append(f"exit status {status} for no reason that is told")
+    if stage and not any(at for _, _, at in deserved):
+        wrong.append(f"missed: {planted} was not named")
+    if planted == SLOW:
+        batches = (one for one in told if isinstance(one, BatchDone))
+        cases: Counter[str] = Counter()
+        for one in batches:
+            cases.update(one.exercised.get("survival", {}))
+        wrong += [] if cases[SLOW] else [f"missed: {SLOW} was never judged"]
+        wrong += [
+            f"starved: {name} had {count:,} cases, {SLOW} {cases[SLOW]:,}"
+            for name, count in sorted(cases.items())
+            if name != SLOW and count < STARVED * cases[SLOW]
+        ]
+    return Result(run, seconds, wrong)
 
 
 @contextlib.contextmanager
@@ -270,7 +234,7 @@ def carry_out(run: Run, folder: Path) -> Result:
     seconds, record = time.monotonic() - began, folder / "out" / "run.jsonl"
     result = judged(run, read_events(record) if record.exists() else (), status, seconds)
     shutil.rmtree(folder / "caches", ignore_errors=True)
-    if not result.wrong():
+    if not result.wrong:
         shutil.rmtree(folder / "out", ignore_errors=True)
     return result
 
@@ -295,23 +259,20 @@ def upper_bound(successes: int, trials: int, level: float = 0.95) -> float:
 
 def table(results: Sequence[Result]) -> str:
     """The shares of runs in Markdown, by kind and load and by load, with their upper bounds."""
-    kinds = (FINDING, WITHDRAWAL, GROWTH)
-    lines = ["| kind | busy processes | runs (cold) | wrong | finding | withdrawal | growth | s |"]
-    lines.append("|---" * 8 + "|")
+    lines = ["| kind | busy processes | runs (cold) | wrong | s |", "|---" * 5 + "|"]
     loads = sorted({one.run.load for one in results})
     for kind, load in product((*GATES, *PLANTED, "all gates"), loads):
         of = {kind} if kind in (*GATES, *PLANTED) else {*GATES}
         some = [one for one in results if one.run.load == load and one.run.kind in of]
-        if not some:
-            continue
-        wrong = sum(bool(one.wrong()) for one in some)
-        counts = [sum(kind in {a.kind for a in one.accusations} for one in some) for kind in kinds]
-        share = f"{wrong} (at most {upper_bound(wrong, len(some)):.1%})"
-        cold, seconds = sum(one.run.cold for one in some), sum(one.seconds for one in some)
-        row = (kind, load, f"{len(some)} ({cold})", share, *counts, f"{seconds / len(some):.0f}")
-        lines.append(f"| {' | '.join(map(str, row))} |")
-    wrong_lines = [f"- `{one.run.name}`: {line}" for one in results for line in one.wrong()]
-    return "\n".join([*lines, "", *wrong_lines])
+        if some:
+            wrong = sum(bool(one.wrong) for one in some)
+            share = f"{wrong} (at most {upper_bound(wrong, len(some)):.1%})"
+            cold, seconds = sum(one.run.cold for one in some), sum(one.seconds for one in some)
+            row = (kind, load, f"{len(some)} ({cold})", share, f"{seconds / len(some):.0f}")
+            lines.append(f"| {' | '.join(map(str, row))} |")
+    return "\n".join(
+        [*lines, "", *(f"- `{one.run.name}`: {line}" for one in results for line in one.wrong)]
+    )
 
 
 def read(path: Path) -> list[Result]:
@@ -345,12 +306,12 @@ def main() -> None:
                 found.append(carry_out(run, out / run.name))
                 with (out / "results.jsonl").open("a", encoding="utf-8") as lines:
                     lines.write(line_of(found[-1]))
-                print(f"{len(found):4}  {run.name}: {len(found[-1].wrong())} wrong", flush=True)
+                print(f"{len(found):4}  {run.name}: {len(found[-1].wrong)} wrong", flush=True)
     except KeyboardInterrupt:
         print("interrupted: the same command goes on", file=sys.stderr)
         interrupted = True
     print(f"{len(found)} of {len(wanted)} runs\n\n{table(found)}")
-    sys.exit(130 if interrupted else int(any(one.wrong() for one in found)))
+    sys.exit(130 if interrupted else int(any(one.wrong for one in found)))
 
 
 def line_of(result: Result) -> str:

@@ -30,9 +30,7 @@ from impls.interface import Encoder, Mode
 from tests.data import data_path
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_benchmark.fixture import BenchmarkFixture
+    pass
 
 CASES = 20_000
 BATCH = 1024
@@ -49,7 +47,7 @@ TEXT = Mode(pretokenize=True)
 
 
 @pytest.fixture(scope="module")
-def inputs() -> list[bytes]:
+def inputs():
     """Words, numbers and punctuation of about 64 bytes, no two alike."""
     rng = random.Random(64)
     words = [
@@ -68,7 +66,7 @@ def inputs() -> list[bytes]:
 class Setting:
     """One set of implementations: their encoders in this process, and their pool."""
 
-    def __init__(self, names: tuple[str, ...]) -> None:
+    def __init__(self, names):
         for name in names:
             if name in roster.joining(roster.Joins.BENCH):
                 try:
@@ -85,7 +83,7 @@ class Setting:
         self.pool = WorkerPool(participants, Limits())
         assert not self.pool.load(vocabulary, names)
 
-    def bare(self, inputs: list[bytes]) -> int:
+    def bare(self, inputs):
         """Call and compare, nothing else; the number of differences."""
         encoders, different = self.encoders, 0
         for data in inputs:
@@ -93,7 +91,7 @@ class Setting:
             different += any(first != other for other in others)
         return different
 
-    def harness(self, inputs: list[bytes]) -> int:
+    def harness(self, inputs):
         """The same through the workers, two batches ahead, as a campaign does it."""
         different = 0
         ahead = deque()
@@ -103,24 +101,22 @@ class Setting:
                 different += self.judge(ahead.popleft())
         return different + sum(map(self.judge, ahead))
 
-    def judge(self, pending: object) -> int:
+    def judge(self, pending):
         """Both checks on one batch."""
-        seen = pending.wait()  # type: ignore[attr-defined]
+        seen = pending.wait()
         checks = (CHECKS["survival"], CHECKS["equivalence"])
         return sum(len(judge(self.pool, check, seen).violations) for check in checks)
 
 
 @pytest.fixture(scope="module", params=SETS.values(), ids=SETS)
-def setting(request: pytest.FixtureRequest) -> Iterator[Setting]:
+def setting(request):
     made = Setting(request.param)
     yield made
     made.pool.close()
 
 
 @pytest.mark.parametrize("way", ["bare", "harness"])
-def test_differential_cases(
-    benchmark: BenchmarkFixture, setting: Setting, inputs: list[bytes], way: str
-) -> None:
+def test_differential_cases(benchmark, setting, inputs, way):
     run = getattr(setting, way)
     many = len(setting.contract.names) == len(EVERYBODY)
     some, rounds = (inputs[: CASES // 4], 3) if many else (inputs, 7)  # the slowest takes minutes

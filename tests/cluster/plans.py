@@ -17,16 +17,16 @@ from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.cluster.executor import Executor
-from harness.engine import selection
 from harness.engine.flow import RunResult, Ways, execute
 from harness.engine.journal import Journal
 from harness.engine.planning import Plan
-from harness.engine.suites import SUITES, Budget
+from harness.engine.suites import Budget
 from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from harness.studies.preparing import prepare
 from harness.workers import Limits
+from tests.harness.toy_plans import any_plan
 
 VOCABULARIES = ("toy_bytes", "random:4")
 IMPLEMENTATIONS = ("bpe.naive", "bpe.heap", "bpe.table")
@@ -68,19 +68,13 @@ def plug_in(folder: Path) -> str:
 
 def small_plan(*besides: str, cases: int = 150, fail_fast: bool = False) -> Plan:
     """A run of a few seconds whose budget is a number of cases."""
-    present, _ = selection.participants([*IMPLEMENTATIONS, *besides])
-    catalog = generators()
-    return Plan(
-        vocabularies=selection.vocabularies(VOCABULARIES, 5),
-        participants=present,
-        references=frozenset(),
-        generators=list(catalog.values()),
-        checks=[CHECKS["equivalence"], CHECKS["survival"]],
-        expectations=[],
-        suite=SUITES["smoke"],
-        budget=Budget(cases=cases),
+    return any_plan(
+        [*IMPLEMENTATIONS, *besides],
+        VOCABULARIES,
         seed=5,
-        jobs=1,
+        generators=list(generators().values()),
+        checks=[CHECKS["equivalence"], CHECKS["survival"]],
+        budget=Budget(cases=cases),
         fail_fast=fail_fast,
         # Three nodes that compile everything at once on two cores take their time.
         limits=Limits(seconds=120.0, load_seconds=1200.0),

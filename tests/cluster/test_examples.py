@@ -1,9 +1,6 @@
 """The examples of clusters are what they are for: each part, and the command that it runs."""
 
-from __future__ import annotations
-
 from pathlib import Path
-from typing import Any
 
 import pytest
 import typer
@@ -14,13 +11,13 @@ from harness.cluster import opening
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
 
-def documents(name: str) -> list[Any]:
+def documents(name):
     """What a file of YAML has."""
     yaml = pytest.importorskip("yaml", reason="PyYAML comes with Ray")
     return list(yaml.safe_load_all((EXAMPLES / name).read_text()))
 
 
-def test_the_manifest_for_kubernetes_drives_a_campaign() -> None:
+def test_the_manifest_for_kubernetes_drives_a_campaign():
     parts = {one["kind"]: one for one in documents("raycluster.yaml")}
     assert set(parts) == {"RayCluster", "Service", "StatefulSet", "Job", "PersistentVolumeClaim"}
     assert parts["RayCluster"]["spec"]["headGroupSpec"]["rayStartParams"]["num-cpus"] == "0"
@@ -29,13 +26,13 @@ def test_the_manifest_for_kubernetes_drives_a_campaign() -> None:
     assert driver["command"] == ["tokgate", "fuzz"]
     (address,) = [one for one in arguments if one.startswith("--cluster=")]
     assert opening.ADDRESS.fullmatch(address.partition("=")[2])
-    command: Any = typer.main.get_command(app)
+    command = typer.main.get_command(app)
     with command.make_context("tokgate", ["fuzz"], resilient_parsing=True) as context:
         fuzz = command.get_command(context, "fuzz")
         fuzz.make_context("fuzz", list(arguments), resilient_parsing=False)
 
 
-def test_the_file_for_ray_up_keeps_work_off_the_head() -> None:
+def test_the_file_for_ray_up_keeps_work_off_the_head():
     (cluster,) = documents("cluster.yaml")
     kinds = cluster["available_node_types"]
     assert kinds[cluster["head_node_type"]]["resources"]["CPU"] == 0

@@ -14,10 +14,10 @@ from typing import Any
 
 import pytest
 
-from harness.cluster.executor import ClusterError, Done, Executor, Unit, UnitError
+from harness.cluster.executor import ClusterError, Unit, UnitError
 from harness.engine import streams
 from harness.engine.journal import Journal
-from harness.events import Event, NodeJoined, NodeLeft, UnitDone, UnitLost
+from harness.events import NodeJoined, NodeLeft, UnitDone, UnitLost
 from tests.cluster.nodes import (
     MEMORY,
     Watching,
@@ -40,13 +40,13 @@ ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture(autouse=True)
-def usual_batches(monkeypatch: pytest.MonkeyPatch) -> None:
+def usual_batches(monkeypatch):
     """Batches as large as on the nodes: other tests of this process make them small on import."""
     monkeypatch.setattr(streams, "FIRST_BATCH_CASES", 128)
     monkeypatch.setattr(streams, "BATCH_CASES", 2048)
 
 
-def test_a_run_on_three_nodes_is_the_run_itself(lasting: Any, tmp_path: Path) -> None:
+def test_a_run_on_three_nodes_is_the_run_itself(lasting, tmp_path):
     """The plug-in's file is gone from here before anybody there could read it."""
     spec = plug_in(tmp_path)
     plan = small_plan(spec)
@@ -63,9 +63,7 @@ def test_a_run_on_three_nodes_is_the_run_itself(lasting: Any, tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("kill", [kill_worker, kill_raylet])
-def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(
-    cluster: Any, tmp_path: Path, kill: Any
-) -> None:
+def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(cluster, tmp_path, kill):
     plan = small_plan(plug_in(tmp_path))
     here = finished(plan, tmp_path / "here")
     # All three nodes are at work when the third unit was begun.
@@ -78,24 +76,24 @@ def test_whatever_is_killed_nothing_is_lost_and_nothing_comes_twice(
     assert Counter(one.unit for one in watching.of(UnitDone)) == Counter(plan.visited)
 
 
-def drive(address: str, out: Path, spec: str) -> None:
+def drive(address, out, spec):
     """Be a driver that kills itself when two units are done, of which one is kept."""
     from harness.cluster.ray_executor import RayExecutor, connect
 
-    def kill(event: Event) -> None:
+    def kill(event):
         if isinstance(event, UnitDone):
             done.append(event)
             if len(done) == 2:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-    done: list[Event] = []
+    done = []
     plan = small_plan(spec)
     connect(address)
     with Journal(out, plan) as journal:
         finished(plan, out, RayExecutor("auto", 4, MEMORY), kill, journal)
 
 
-def test_a_driver_that_is_killed_is_gone_on_with(lasting: Any, tmp_path: Path) -> None:
+def test_a_driver_that_is_killed_is_gone_on_with(lasting, tmp_path):
     spec = plug_in(tmp_path)
     plan = small_plan(spec)
     here = finished(plan, tmp_path / "here")
@@ -116,12 +114,12 @@ def test_a_driver_that_is_killed_is_gone_on_with(lasting: Any, tmp_path: Path) -
     assert Counter(resumed + done) == Counter(plan.visited)
 
 
-def test_cpus_and_memory_are_declared(cluster: Any) -> None:
+def test_cpus_and_memory_are_declared(cluster):
     cluster.add_node(num_cpus=9, memory=10 * MEMORY)
     cluster.add_node(num_cpus=9, memory=MEMORY)
     cluster.wait_for_nodes()
     made = executor(cluster, workers=4)
-    events: list[Event] = []
+    events = []
     made.listen(events.append)
     slots = sorted(one.slots for one in events if isinstance(one, NodeJoined))
     assert slots == [1, 1, 1, 1, 2]
@@ -134,13 +132,13 @@ def test_cpus_and_memory_are_declared(cluster: Any) -> None:
     made.close()
 
 
-def sleeping(keep: dict[str, Any], seconds: float) -> bytes:
+def sleeping(keep, seconds):
     """A unit that takes its time."""
     time.sleep(seconds)
     return b""
 
 
-def elsewhere_only(keep: dict[str, Any], banned: str, number: int) -> bytes:
+def elsewhere_only(keep, banned, number):
     """A unit that fails on one node, and takes a moment on the others."""
     if ray.get_runtime_context().get_node_id().startswith(banned):
         raise OSError("no disk here")
@@ -148,9 +146,9 @@ def elsewhere_only(keep: dict[str, Any], banned: str, number: int) -> bytes:
     return bytes([number])
 
 
-def all_of(made: Executor, count: int) -> list[Done]:
+def all_of(made, count):
     """What so many units came to."""
-    results: list[Done] = []
+    results = []
     while len(results) < count:
         done = made.next(60)
         assert done is not None
@@ -158,9 +156,9 @@ def all_of(made: Executor, count: int) -> list[Done]:
     return results
 
 
-def test_what_fails_on_one_node_is_done_on_others(lasting: Any) -> None:
+def test_what_fails_on_one_node_is_done_on_others(lasting):
     made = executor(lasting)
-    events: list[Event] = []
+    events = []
     made.listen(events.append)
     banned = next(one.node for one in events if isinstance(one, NodeJoined)).rpartition("-")[2]
     for number in range(24):
@@ -173,14 +171,14 @@ def test_what_fails_on_one_node_is_done_on_others(lasting: Any) -> None:
     assert {one.node.rpartition("-")[2] for one in lost} == {banned}
 
 
-def never(keep: dict[str, Any]) -> bytes:
+def never(keep):
     """A unit that fails everywhere."""
     raise ValueError("wrong in itself")
 
 
-def test_a_unit_that_fails_everywhere_ends_the_work_and_blames_no_node(lasting: Any) -> None:
+def test_a_unit_that_fails_everywhere_ends_the_work_and_blames_no_node(lasting):
     made = executor(lasting)
-    events: list[Event] = []
+    events = []
     made.listen(events.append)
     made.submit(Unit("poison", never))
     with pytest.raises(UnitError, match=r"poison: failed 3 times.*wrong in itself"):
@@ -190,13 +188,13 @@ def test_a_unit_that_fails_everywhere_ends_the_work_and_blames_no_node(lasting: 
     assert len({one.node for one in events if isinstance(one, UnitLost)}) == 3
 
 
-def counting(keep: dict[str, Any]) -> bytes:
+def counting(keep):
     """A unit that counts those of its place."""
     keep["count"] = keep.get("count", 0) + 1
     return bytes([keep["count"]])
 
 
-def test_units_go_where_it_is_warm(lasting: Any) -> None:
+def test_units_go_where_it_is_warm(lasting):
     made = executor(lasting)
     made.submit(Unit("first", counting))
     (first,) = all_of(made, 1)
@@ -210,7 +208,7 @@ def test_units_go_where_it_is_warm(lasting: Any) -> None:
     made.close()
 
 
-def test_no_cluster_is_one_line() -> None:
+def test_no_cluster_is_one_line():
     from harness.cluster.opening import opened
 
     ray.shutdown()
@@ -219,7 +217,7 @@ def test_no_cluster_is_one_line() -> None:
     assert "\n" not in str(said.value)
 
 
-def test_the_command_is_ended_by_a_signal_and_goes_on(tmp_path: Path) -> None:
+def test_the_command_is_ended_by_a_signal_and_goes_on(tmp_path):
     """With reports, the exit status of SIGTERM, and what was done before."""
     command = [
         *(TOKGATE, "run", "--cluster", "local:2", "--impl", "bpe.naive", "--impl", "bpe.heap"),
@@ -227,7 +225,6 @@ def test_the_command_is_ended_by_a_signal_and_goes_on(tmp_path: Path) -> None:
         *("--check", "equivalence", "--budget", "40000cases", "--out", str(tmp_path)),
     ]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as running:
-        assert running.stderr is not None
         for line in running.stderr:
             if line.startswith("toy_acbb: "):
                 running.terminate()

@@ -22,7 +22,7 @@ from harness.studies.fuzz.state import State
 from tests.cluster.campaigns import Quiet, campaign, everything, session, verdict_of
 from tests.cluster.plans import content_of, plug_in
 from tests.harness import fuzz_campaign
-from tests.harness.test_leavings import PLUGIN, mark
+from tests.harness.leaving import PLUGIN, mark
 
 __all__ = ["mark"]  # a fixture
 

@@ -1,19 +1,14 @@
 """A selftest whose hunts are units comes to what the selftest itself comes to."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
-from harness.cluster.executor import Executor, UnitError
+from harness.cluster.executor import UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.steps import conduct
-from harness.events import Event, Finished, UnitDone, read_events
+from harness.events import UnitDone, read_events
 from harness.studies.selftest import hunts
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.events import HuntDone, MistakeJudged
@@ -26,16 +21,16 @@ PATTERNS = ("merging.refuses", "merging.stale-kept", "wordpiece.*")
 
 
 def selftest(
-    out: Path,
-    opened: Callable[[], Executor] | None = None,
-    consume: Callable[[Event], None] = lambda event: None,
-) -> Finished:
+    out,
+    opened=None,
+    consume=lambda event: None,
+):
     """Hunt with far more time than is needed, so that the time decides nothing."""
     plan = make_plan(PATTERNS, "1200s", seed=3, jobs=2, command="tokgate selftest")
     return conduct(Selftest(plan, opened=opened), out, [consume])
 
 
-def rows(out: Path) -> dict[str, tuple[Any, ...]]:
+def rows(out):
     """What became of each mistake and control: under which check it is, and whether it was caught.
 
     Which of its findings were made small by then, and so its sightings, is the clock's affair.
@@ -48,7 +43,7 @@ def rows(out: Path) -> dict[str, tuple[Any, ...]]:
     }
 
 
-def equal(there: Path, here: Path, one: Finished, other: Finished) -> None:
+def equal(there, here, one, other):
     """Hold verdict and rows of a selftest to those of another."""
     assert one.complete
     assert other.complete
@@ -60,7 +55,7 @@ def equal(there: Path, here: Path, one: Finished, other: Finished) -> None:
 
 
 @pytest.mark.thorough
-def test_a_selftest_in_units_is_the_selftest_itself(tmp_path: Path) -> None:
+def test_a_selftest_in_units_is_the_selftest_itself(tmp_path):
     here = selftest(tmp_path / "here")
     watching = Watching(0, None)
     there = selftest(tmp_path / "there", lambda: LocalExecutor(2), watching)
@@ -69,25 +64,23 @@ def test_a_selftest_in_units_is_the_selftest_itself(tmp_path: Path) -> None:
     assert len(watching.of(UnitDone)) == len(watching.of(HuntDone)) > 1
 
 
-def rigged(_keep: Any, names: list[str], _suite: Any, _seed: int, share: float) -> bytes:
+def rigged(_keep, names, _suite, _seed, share):
     """A hunt that catches all at once, and says it took as long as it was given."""
     checks = {name: mistakes()[name] for name in names}
     shown = {n: Shown([f"{one.check}/{[*one.stages, ''][0]}"]) for n, one in checks.items()}
     return msgspec.msgpack.encode(Hunted(shown, {"raw": 9}, [], share))
 
 
-def test_ctrl_c_ends_the_hunts_and_the_same_command_goes_on(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_ctrl_c_ends_the_hunts_and_the_same_command_goes_on(tmp_path, monkeypatch):
     monkeypatch.setattr(hunts, "perform", rigged)
-    closed: list[LocalExecutor] = []
+    closed = []
 
     class Noted(LocalExecutor):
-        def close(self) -> None:
+        def close(self):
             closed.append(self)
             super().close()
 
-    def interrupt(event: Event) -> None:
+    def interrupt(event):
         if isinstance(event, UnitDone):
             raise KeyboardInterrupt
 
@@ -104,7 +97,7 @@ def test_ctrl_c_ends_the_hunts_and_the_same_command_goes_on(
     assert set(done.values()) == {1}, "nothing comes twice"
 
 
-def test_what_is_no_hunt_of_these_mistakes_is_refused() -> None:
+def test_what_is_no_hunt_of_these_mistakes_is_refused():
     plan = make_plan(PATTERNS, "60s", 3, 1, "")
     one, other = groups(plan.mistakes)[:2]
     result = rigged({}, one.names, None, 0, 1.0)

@@ -24,7 +24,7 @@ from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.units import Came
 from tests.cluster.plans import Usual, claiming_plan, equal, finished, record_of, small_plan, usual
 from tests.harness.command import here
-from tests.harness.test_leavings import PLUGIN, mark
+from tests.harness.leaving import PLUGIN, mark
 
 __all__ = ["mark", "usual"]  # fixtures
 

@@ -1,18 +1,14 @@
 """Forced tokens walked in units are those walked here, whoever walks them."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cluster.executor import ClusterError, Done, Executor, UnitError
+from harness.cluster.executor import ClusterError, Done, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.selection import SelectionError
-from harness.events import ClusterUsed, Event, Finished, UnitDone
+from harness.events import ClusterUsed, Finished, UnitDone
 from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.forced.pool import Walks, Worker, read, sendable
@@ -25,24 +21,22 @@ SCHEMAS = 12
 
 
 @pytest.fixture(autouse=True)
-def few(monkeypatch: pytest.MonkeyPatch) -> None:
+def few(monkeypatch):
     """Larger batches, since each loads the vocabulary."""
     monkeypatch.setattr(pool, "BATCHES", 4)
 
 
-def plan(limit: int = SCHEMAS) -> ForcedPlan:
+def plan(limit=SCHEMAS):
     """A walk of some of the schemas that are shipped."""
     task = Task(sources.resolve(VOCABULARY), ["none", "exact"], "flexible")
     return ForcedPlan("own", VOCABULARY, task, limit, minimised=0)
 
 
-def walked(
-    out: Path, executor: Executor | None = None, consume: Any = lambda event: None
-) -> list[Event]:
+def walked(out, executor=None, consume=lambda event: None):
     """The events of a walk, but for those of the machine and all times."""
-    events: list[Event] = []
+    events = []
 
-    def tell(event: Event) -> None:
+    def tell(event):
         events.append(event)
         consume(event)
 
@@ -52,7 +46,7 @@ def walked(
     return events
 
 
-def timeless(events: list[Event]) -> list[dict[str, Any]]:
+def timeless(events):
     """What a walk found and says, without times and machines."""
     found = []
     for one in events:
@@ -63,46 +57,46 @@ def timeless(events: list[Event]) -> list[dict[str, Any]]:
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
+def usual(tmp_path_factory):
     """The walk of this machine."""
     found = timeless(walked(tmp_path_factory.mktemp("usual")))
     assert sum(one.get("non_canonical", 0) for one in found) > 0
     return found
 
 
-def test_a_walk_in_units_is_the_walk_itself(usual: list[dict[str, Any]], tmp_path: Path) -> None:
+def test_a_walk_in_units_is_the_walk_itself(usual, tmp_path):
     events = walked(tmp_path, LocalExecutor(2))
     assert timeless(events) == usual
     (told,) = [one for one in events if isinstance(one, ClusterUsed)]
     assert told.units == sum(isinstance(one, UnitDone) for one in events) == 6
-    assert sum(one.cases for one in told.nodes) == events[-1].cases  # type: ignore[attr-defined]
+    assert sum(one.cases for one in told.nodes) == events[-1].cases
 
 
 @pytest.mark.thorough  # three walks
-def test_an_interrupted_walk_goes_on(usual: list[dict[str, Any]], tmp_path: Path) -> None:
-    def interrupt(event: Event) -> None:
+def test_an_interrupted_walk_goes_on(usual, tmp_path):
+    def interrupt(event):
         if isinstance(event, UnitDone):
             done.append(event)
             if len(done) == 3:
                 raise KeyboardInterrupt
 
-    done: list[Event] = []
+    done = []
     first = walked(tmp_path, LocalExecutor(1), interrupt)
-    assert not first[-1].complete  # type: ignore[attr-defined]
+    assert not first[-1].complete
     second = walked(tmp_path, LocalExecutor(1))
     assert timeless(second) == usual
     again = [one for one in second if isinstance(one, UnitDone)]
-    schemas = sum(1 + int(one.unit.split()[-2]) for one in [*done[:2], *again])  # type: ignore[attr-defined]
+    schemas = sum(1 + int(one.unit.split()[-2]) for one in [*done[:2], *again])
     assert schemas == SCHEMAS, "two batches were kept, and the others walked once"
 
 
-def done(result: bytes) -> Done:
+def done(result):
     """A unit that was performed once."""
     return Done("schemas 1", result, "a node", "0", 1, 1.0)
 
 
-def test_where_no_worker_starts_it_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing(*_: Any) -> Any:
+def test_where_no_worker_starts_it_is_told(monkeypatch):
+    def failing(*_):
         raise SelectionError("no vocabulary for this")
 
     monkeypatch.setattr(Worker, "load", failing)
@@ -111,12 +105,12 @@ def test_where_no_worker_starts_it_is_told(monkeypatch: pytest.MonkeyPatch) -> N
         read(done(pool.perform({}, plan().task, jobs)), jobs)
 
 
-def test_what_is_no_result_is_one_line() -> None:
+def test_what_is_no_result_is_one_line():
     with pytest.raises(UnitError, match="schemas 1: its result cannot be read"):
         read(done(b"nothing"), [])
 
 
-def test_a_healer_that_nodes_do_not_have_is_refused() -> None:
+def test_a_healer_that_nodes_do_not_have_is_refused():
     sendable(["none", "healed:tokens=4", "module:attr", "/opt/mine.py:Mine"])
     with pytest.raises(ClusterError, match=r"mine\.py:Mine names a file of this machine"):
         sendable(["mine.py:Mine"])

@@ -1,11 +1,8 @@
 """Commands of README and docs are parsed by the command line itself, and the quick ones are run."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
 
 import pytest
 import typer
@@ -28,7 +25,7 @@ EVERY = [one for page, text in pages().items() for one in commands(page, text)]
 """All commands of all pages."""
 
 
-def fault(command: Command) -> str | None:
+def fault(command):
     """What the command line says against a command; None, where it would be run."""
     group = typer.main.get_command(app)
     words = [word for word in command.words if word not in UNPARSED]
@@ -39,7 +36,7 @@ def fault(command: Command) -> str | None:
         words.append("x")
     try:
         with group.make_context("tokgate", words[:1], resilient_parsing=True) as context:
-            name, chosen, _ = group.resolve_command(context, words[:1])  # type: ignore[attr-defined]
+            name, chosen, _ = group.resolve_command(context, words[:1])
             chosen.make_context(name, words[1:], parent=context).close()
     except Exception as error:
         told = getattr(error, "message", str(error)) or type(error).__name__
@@ -50,7 +47,7 @@ def fault(command: Command) -> str | None:
     return None
 
 
-def known_options() -> set[str]:
+def known_options():
     """All options of all commands."""
     found = set(UNPARSED | NOT_OURS)
     for one in COMMANDS.values():
@@ -59,7 +56,7 @@ def known_options() -> set[str]:
     return found
 
 
-def named_options() -> Iterator[tuple[str, str]]:
+def named_options():
     """Each option in the sentences of a page, with the page."""
     for page, text in pages().items():
         for code in CODE.findall(prose(text)):
@@ -70,7 +67,7 @@ def named_options() -> Iterator[tuple[str, str]]:
                 yield page, option
 
 
-def test_commands_are_those_of_the_command_line() -> None:
+def test_commands_are_those_of_the_command_line():
     assert [told for told in map(fault, EVERY) if told is not None] == []
 
 
@@ -84,11 +81,11 @@ def test_commands_are_those_of_the_command_line() -> None:
         ("minimize",),
     ],
 )
-def test_what_the_command_line_refuses_is_seen(words: tuple[str, ...]) -> None:
+def test_what_the_command_line_refuses_is_seen(words):
     assert fault(Command("here:1", words, True))
 
 
-def test_options_are_those_of_the_command_line() -> None:
+def test_options_are_those_of_the_command_line():
     known = known_options()
     named = list(named_options())
     assert len(named) > 10
@@ -99,7 +96,7 @@ QUICK_ONES = sorted({one.words for one in EVERY if one.whole and one.words[0] in
 
 
 @pytest.mark.parametrize("words", QUICK_ONES, ids=" ".join)
-def test_quick_commands_run(words: tuple[str, ...]) -> None:
+def test_quick_commands_run(words):
     start = "from harness.cli.application import main; main()"
     line = [sys.executable, "-c", start, *words]
     done = subprocess.run(line, cwd=ROOT, capture_output=True, text=True, check=False, timeout=120)
@@ -107,7 +104,7 @@ def test_quick_commands_run(words: tuple[str, ...]) -> None:
     assert done.stdout.strip()
 
 
-def test_only_what_may_be_repeated_is_said_to_be() -> None:
+def test_only_what_may_be_repeated_is_said_to_be():
     wrong = []
     for name, command in COMMANDS.items():
         for parameter in command.loaded().params:
@@ -121,7 +118,7 @@ def test_only_what_may_be_repeated_is_said_to_be() -> None:
 
 
 @pytest.mark.parametrize("kind", ["impls", "vocabs", "checks", "generators", "families"])
-def test_a_list_never_breaks_a_name(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_never_breaks_a_name(kind, monkeypatch):
     from harness.cli.catalogues import rows
 
     monkeypatch.setenv("COLUMNS", "40")

@@ -7,8 +7,6 @@ of the gate. What cannot be run here is parsed by the command line in ``test_com
 commands are.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import importlib.util
@@ -19,8 +17,6 @@ import re
 import subprocess
 import sys
 import tarfile
-from collections.abc import Iterable, Iterator
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -28,7 +24,7 @@ import zstandard
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
 from tests.contracts.scenarios import SCENARIOS
-from tests.docs.pages import ROOT, Command
+from tests.docs.pages import ROOT
 from tests.docs.test_commands import EVERY, QUICK
 from tests.docs.test_snippets import BLOCKS
 
@@ -98,12 +94,12 @@ Mine = OfPieces
 START = "from harness.cli.application import main; main()"
 
 
-def left_out(words: tuple[str, ...]) -> bool:
+def left_out(words):
     """Whether a command is not run here."""
     return any(word.startswith(name) for word in words for name in ELSEWHERE)
 
 
-def shortened(command: Command) -> tuple[str, ...]:
+def shortened(command):
     """The words of a command, with less to do."""
     words = [SMALL.get(word, word) for word in command.words]
     name = words[0]
@@ -126,7 +122,7 @@ def shortened(command: Command) -> tuple[str, ...]:
     return tuple(words)
 
 
-def without(words: list[str], option: str) -> list[str]:
+def without(words, option):
     """These words without an option and its value."""
     if option not in words:
         return words
@@ -137,7 +133,7 @@ def without(words: list[str], option: str) -> list[str]:
 WHOLE = [one for one in EVERY if one.whole and one.words[0] not in QUICK]
 
 
-def forms(words: tuple[str, ...]) -> set[str]:
+def forms(words):
     """The command, its options, and the form of each value: its punctuation."""
     name, *rest = words
     found, option = {name}, ""
@@ -148,7 +144,7 @@ def forms(words: tuple[str, ...]) -> set[str]:
     return found
 
 
-def of_new_form(commands: Iterable[tuple[str, ...]]) -> Iterator[tuple[str, ...]]:
+def of_new_form(commands):
     """Those that have a form which neither one before nor a contract test has."""
     seen = {form for one in SCENARIOS.values() for form in forms(one.words)}
     for words in commands:
@@ -161,13 +157,11 @@ RUN = list(of_new_form(shortened(one) for one in WHOLE if not left_out(one.words
 """What is run, in the order of the pages: some read what others have written."""
 
 
-def furnished(folder: Path) -> None:
+def furnished(folder):
     """Put the files there that commands name: small ones of the same formats."""
     mine = next(one.text for one in BLOCKS if one.page == "README.md" and "`mine.py`" in one.before)
     (folder / "mine.py").write_text(mine + MINE_TAKES_MODELS, "utf-8")
     model = sources.resolve("unigram_bytes").native
-    assert model is not None
-    assert model.content is not None
     for name in ("my.model", "t5.model"):
         (folder / name).write_bytes(model.content)
     ranks = "".join(f"{one} {rank}\n" for rank, one in enumerate(single_bytes()))
@@ -183,7 +177,7 @@ def furnished(folder: Path) -> None:
     parquet.write_table(pyarrow.table({"body": ["A text.", "Another."]}), folder / "dump.parquet")
 
 
-def schemas() -> bytes:
+def schemas():
     """An archive of one schema with a text that it admits."""
     case = {"schema": {"type": "boolean"}, "tests": [{"valid": True, "data": True}]}
     content = json.dumps(case).encode()
@@ -195,12 +189,12 @@ def schemas() -> bytes:
     return zstandard.compress(packed.getvalue())
 
 
-def single_bytes() -> list[str]:
+def single_bytes():
     """The bytes in base64, as a rank file has them."""
     return [base64.b64encode(bytes([one])).decode() for one in range(256)]
 
 
-def fault(words: tuple[str, ...], folder: Path) -> str | None:
+def fault(words, folder):
     """What is wrong with how a command ends; None where it says what the gate says."""
     for line in filter(None, (FIRST.get(words[0]), words)):
         done = subprocess.run(
@@ -217,7 +211,7 @@ def fault(words: tuple[str, ...], folder: Path) -> str | None:
 
 @pytest.mark.first
 @pytest.mark.thorough  # twenty commands, of which each loads a vocabulary
-def test_every_kind_of_command_runs(tmp_path: Path) -> None:
+def test_every_kind_of_command_runs(tmp_path):
     furnished(tmp_path)
     failed = []
     for words in RUN:
@@ -230,6 +224,6 @@ def test_every_kind_of_command_runs(tmp_path: Path) -> None:
     assert len(RUN) > 15
 
 
-def test_every_command_that_is_not_run_has_its_reason() -> None:
+def test_every_command_that_is_not_run_has_its_reason():
     words = [word for one in WHOLE for word in one.words]
     assert [name for name in ELSEWHERE if not any(one.startswith(name) for one in words)] == []

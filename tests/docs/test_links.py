@@ -1,14 +1,11 @@
 """Files, headings and make targets that README and docs name are there."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Mapping
 
 from tests.docs.pages import ROOT, anchors, blocks, files, links, pages, prose
 
 
-def missing(texts: Mapping[str, str]) -> list[str]:
+def missing(texts):
     """What these pages name and what is not there, as ``page: name``."""
     found = []
     for page, text in texts.items():
@@ -25,7 +22,7 @@ def missing(texts: Mapping[str, str]) -> list[str]:
     return found
 
 
-def targets(texts: Mapping[str, str]) -> list[str]:
+def targets(texts):
     """Targets of make that these pages name, as ``page: target``."""
     return [
         f"{page}: {name}"
@@ -34,26 +31,26 @@ def targets(texts: Mapping[str, str]) -> list[str]:
     ]
 
 
-def test_files_and_headings_are_there() -> None:
+def test_files_and_headings_are_there():
     assert missing(pages()) == []
 
 
-def test_what_is_not_there_is_seen() -> None:
+def test_what_is_not_there_is_seen():
     wrong = "see [a](docs/none.md), `harness/none.py`, [b](docs/protocol.md#nothing)\n"
     assert len(missing({"README.md": wrong})) == 3
     assert missing({"README.md": "[c](docs/protocol.md#requests-and-responses)"}) == []
 
 
-def test_targets_of_make_are_there() -> None:
+def test_targets_of_make_are_there():
     known = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = targets(pages())
     assert named
     assert [one for one in named if one.partition(": ")[2] not in known] == []
 
 
-def test_every_page_can_be_reached_from_the_readme() -> None:
+def test_every_page_can_be_reached_from_the_readme():
     texts = pages()
-    seen: set[str] = set()
+    seen = set()
     ahead = ["README.md"]
     while ahead:
         page = ahead.pop()
@@ -67,7 +64,7 @@ def test_every_page_can_be_reached_from_the_readme() -> None:
     assert set(texts) - seen == set()
 
 
-def test_the_readme_is_short_and_its_plug_in_too() -> None:
+def test_the_readme_is_short_and_its_plug_in_too():
     text = pages()["README.md"]
     assert text.count("\n") < 200
     assert len(re.findall(r"!\[", prose(text))) == 1

@@ -1,19 +1,16 @@
 """Snippets of README and docs run as they stand: Python, expectations, and steps of workflows."""
 
-from __future__ import annotations
-
 import ast
 import os
 import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
 from harness.verdict.expectations import ExpectationsError, load
 from tests.breadth import thorough_from
-from tests.docs.pages import ROOT, Block, blocks, pages
+from tests.docs.pages import ROOT, blocks, pages
 
 BLOCKS = [block for page, text in pages().items() for block in blocks(page, text)]
 """All fenced blocks of all pages."""
@@ -26,7 +23,7 @@ WITH_PYTHON = sorted({one.page for one in BLOCKS if one.language == "python"} - 
 """The pages that have Python, each snippet a file."""
 
 
-def written(found: list[Block], folder: Path) -> list[Path]:
+def written(found, folder):
     """Blocks as files: by the last name in the paragraph before, or by the line they stand on."""
     paths = []
     for block in found:
@@ -38,7 +35,7 @@ def written(found: list[Block], folder: Path) -> list[Path]:
     return paths
 
 
-def run_all(paths: list[Path]) -> str | None:
+def run_all(paths):
     """Run these in order: files with tests by pytest, others by themselves. What went wrong."""
     environment = {**os.environ, "PYTHONPATH": f"{paths[0].parent}{os.pathsep}{ROOT}"}
     environment.pop("PYTEST_ADDOPTS", None)
@@ -54,7 +51,7 @@ def run_all(paths: list[Path]) -> str | None:
     return None
 
 
-def last_line(program: str, folder: Path) -> str:
+def last_line(program, folder):
     """The last line that a program prints which is run in a folder."""
     (folder / "program.py").write_text(program, "utf-8")
     done = subprocess.run(
@@ -69,7 +66,7 @@ def last_line(program: str, folder: Path) -> str:
     return done.stdout.splitlines()[-1]
 
 
-def test_the_study_of_steps_of_the_docs_goes_on(tmp_path: Path) -> None:
+def test_the_study_of_steps_of_the_docs_goes_on(tmp_path):
     study = [one for one in BLOCKS if one.page == STUDY and one.language == "python"][2]
     assert study.text.count("\n") < 100
     said = "2 ['bpe.naive: 4 tokens', 'bpe.heap: 4 tokens']"
@@ -80,7 +77,7 @@ def test_the_study_of_steps_of_the_docs_goes_on(tmp_path: Path) -> None:
     assert last_line(study.text, tmp_path).startswith("3 ['bpe.naive: 4 tokens', '1 of 2 steps")
 
 
-def test_the_study_of_the_docs_counts_alike_for_all(tmp_path: Path) -> None:
+def test_the_study_of_the_docs_counts_alike_for_all(tmp_path):
     study, run, _ = (one for one in BLOCKS if one.page == STUDY and one.language == "python")
     assert study.text.count("\n") < 100
     counts = ast.literal_eval(last_line(f"{study.text}\n{run.text}", tmp_path))
@@ -89,7 +86,7 @@ def test_the_study_of_the_docs_counts_alike_for_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("page", thorough_from(1, WITH_PYTHON))
-def test_python_runs_as_it_stands(page: str, tmp_path: Path) -> None:
+def test_python_runs_as_it_stands(page, tmp_path):
     found = [block for block in BLOCKS if block.page == page and block.language == "python"]
     assert run_all(written(found, tmp_path)) is None
 
@@ -97,7 +94,7 @@ def test_python_runs_as_it_stands(page: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "block", [one for one in BLOCKS if one.language == "toml"], ids=lambda one: one.place
 )
-def test_expectations_are_read(block: Block, tmp_path: Path) -> None:
+def test_expectations_are_read(block, tmp_path):
     path = tmp_path / "expected.toml"
     path.write_text(block.text, "utf-8")
     if "[[expected]]" in block.text:
@@ -111,7 +108,7 @@ def test_expectations_are_read(block: Block, tmp_path: Path) -> None:
         assert load_bounds(path)
 
 
-def test_steps_of_workflows_give_what_the_action_takes() -> None:
+def test_steps_of_workflows_give_what_the_action_takes():
     yaml = pytest.importorskip("yaml")
     inputs = yaml.safe_load((ROOT / "action.yml").read_text("utf-8"))["inputs"]
     steps = [

@@ -1,14 +1,10 @@
-"""The faults, each done at each step over each transport, and what the harness makes of it.
-
-``python -m tests.faults.table`` prints the table; see :class:`Row` for its columns.
-"""
+"""A fault, done at a step over a transport, and what the harness makes of it."""
 
 from __future__ import annotations
 
-import argparse
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,7 +19,7 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Sta
 from harness.workers import Limits, Worker, rows
 from harness.workers import kept as nurseries
 from impls.interface import Mode
-from tests.faults.actions import ACTIONS, COMPUTING, HERE, SHARED_FILE, SLEEPER
+from tests.faults.actions import COMPUTING, HERE, SHARED_FILE, SLEEPER
 
 RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=1.0, load_seconds=2.0, memory=1 << 30, hangs=9)
@@ -32,7 +28,6 @@ TRANSPORTS = {
     "plug-in": f"{HERE / 'plugin.py'}:Faulty",
     "stdio": f"cmd:{sys.executable} {HERE / 'program.py'}",
 }
-STEPS = ("load", "encode", "decode")
 
 LEFT = Status.LEFT_PROCESSES.label
 
@@ -93,7 +88,6 @@ class Row:
     named: bool
     intact: bool
     left: str
-    seconds: float
 
     @property
     def good(self) -> bool:
@@ -153,7 +147,6 @@ def sleepers() -> set[int]:
 
 def tried(fault: str, step: str, transport: str) -> Row:
     """Do one fault, and see."""
-    began = time.monotonic()
     left: list[str] = []
     with nothing_left(left):
         environment = {"TOKGATE_FAULT_AT_LOAD": f"fault: {fault}"} if step == "load" else {}
@@ -165,9 +158,7 @@ def tried(fault: str, step: str, transport: str) -> Row:
     labels += [LEFT for _ in worker.left()]
     verdict = ", ".join(dict.fromkeys(labels))
     named = _named(fault, step, labels)
-    return Row(
-        fault, step, transport, verdict, named, intact, "; ".join(left), time.monotonic() - began
-    )
+    return Row(fault, step, transport, verdict, named, intact, "; ".join(left))
 
 
 def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
@@ -223,48 +214,3 @@ def _named(fault: str, step: str, labels: list[str]) -> bool:
     if step == "load" and fault in {"stopped when idle", "deadlock in __del__"}:
         return True
     return bool(failed) or any(label.startswith("excused") for label in labels)
-
-
-def table(
-    faults: list[str] | None = None, told: Callable[[Row], None] = lambda row: None
-) -> list[Row]:
-    """All faults at all steps over all transports."""
-    made = []
-    for fault in faults or list(ACTIONS):
-        for step in STEPS:
-            for transport in TRANSPORTS:
-                made.append(tried(fault, step, transport))
-                told(made[-1])
-    return made
-
-
-def main() -> None:
-    """Print the table; status 1 where anything is not as it should be."""
-    parser = argparse.ArgumentParser("tests.faults.table", description=__doc__)
-    parser.add_argument(
-        "fault",
-        nargs="*",
-        choices=[[], *ACTIONS],
-        metavar="FAULT",
-        help="only these, by name; all where none is named",
-    )
-    faults = parser.parse_args().fault
-    print("| fault | step | transport | verdict | named | neighbours | left | s |")
-    print("|---|---|---|---|---|---|---|---|")
-
-    def told(row: Row) -> None:
-        print(
-            f"| {row.fault} | {row.step} | {row.transport} | {row.verdict} "
-            f"| {'yes' if row.named else '**no**'} | {'intact' if row.intact else '**wrong**'} "
-            f"| {row.left or 'nothing'} | {row.seconds:.1f} |",
-            flush=True,
-        )
-
-    made = table(faults or None, told)
-    bad = [row for row in made if not row.good]
-    print(f"\n{len(made)} faults, {len(bad)} not as they should be")
-    sys.exit(1 if bad else 0)
-
-
-if __name__ == "__main__":
-    main()

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from harness.cli import application as cli
 
 TOKGATE = str(Path(sys.executable).with_name("tokgate"))
+ROOT = Path(__file__).parents[2]
 
 
 def tokgate(
@@ -54,3 +57,25 @@ def here(*arguments: str, folder: Path | None = None) -> subprocess.CompletedPro
     status = int(ended.value.code or 0)
     said, complaints = (one.buffer.getvalue().decode() for one in (out, err))
     return subprocess.CompletedProcess(arguments, status, said, complaints)
+
+
+def python(
+    *arguments: str, folder: Path = ROOT, seconds: float = 300, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    """Run Python with these arguments, which finds our packages wherever it is started."""
+    given = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
+    return subprocess.run(
+        [sys.executable, *arguments], capture_output=True, text=True, check=False, cwd=folder,
+        env=given, timeout=seconds,
+    )  # fmt: skip
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """The ``summary.json`` of a run."""
+    return dict(json.loads((folder / "summary.json").read_text()))
+
+
+def record(folder: Path, *kinds: str) -> list[dict[str, Any]]:
+    """The events of a run's record, of these kinds or of all."""
+    every = map(json.loads, (folder / "run.jsonl").read_text().splitlines())
+    return [one for one in every if not kinds or one["event"] in kinds]

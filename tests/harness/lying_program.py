@@ -1,6 +1,6 @@
 """A program whose calls take the square of their inputs, and says that each took a microsecond.
 
-``--impl "cmd:python tests/harness/lying_program.py"``; with ``--honest`` it says what it took.
+``--impl "cmd:python tests/harness/lying_program.py"``
 """
 
 from __future__ import annotations
@@ -8,14 +8,12 @@ from __future__ import annotations
 import base64
 import json
 import sys
-import time
 
 STRIDE = 64
 """Bytes to a unit of the square, which takes some ten nanoseconds."""
 
 
 def main() -> None:
-    honest = "--honest" in sys.argv
     for line in sys.stdin:
         request = json.loads(line)
         answer: dict[str, object] = {}
@@ -29,10 +27,8 @@ def main() -> None:
             results = []
             for text in request["inputs"]:
                 data = base64.b64decode(text)
-                start = time.perf_counter_ns()
                 sum(range(len(data) ** 2 // STRIDE))
-                spent = time.perf_counter_ns() - start
-                results.append({"ids": list(data), "ns": spent if honest else 1000})
+                results.append({"ids": list(data), "ns": 1000})
             answer = {"results": results}
         print(json.dumps({"seq": request["seq"], **answer}), flush=True)
 

@@ -1,15 +1,15 @@
-"""Implementations of known growth: ``--impl tests/harness/planted.py:Quadratic``.
+"""Implementations of known cost: ``--impl tests/harness/planted.py:Quadratic``.
 
-All give one id a byte, and burn time besides.
+All give one id a byte, and take time or memory besides.
 """
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from typing import ClassVar
 
 from corpora.vocabularies.model import Vocabulary
-from impls.interface import About, Mode, Rejected
+from impls.interface import About, Mode
 
 STRIDE = 64
 """Bytes to each pass over the input: with them, the square is seen from a kilobyte on."""
@@ -46,33 +46,34 @@ class Quadratic(Linear):
         return list(data)
 
 
-class QuadraticOnRuns(Quadratic):
-    """As Quadratic, where all bytes are one."""
+class Hungry(Linear):
+    """Takes a thousand bytes for each."""
 
-    name = "quadratic-on-runs"
-    claims_linear = False
+    name = "hungry"
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
-        if len(set(data)) == 1:
-            return super().encode(data, mode)
+        taken = b"\x01" * (1000 * len(data))
+        return list(data[: len(taken)])
+
+
+class Caching(Linear):
+    """Keeps an answer of 8 KiB for each text that it has seen."""
+
+    name = "caching"
+    seen: ClassVar[dict[bytes, bytes]] = {}
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        self.seen.setdefault(data, b"\x01" * 8192)
         return list(data)
 
 
-class Dies(Linear):
-    """Aborts above 2,000 bytes."""
+class Keeping(Linear):
+    """Takes two megabytes, and keeps one of them."""
 
-    name = "dies"
-
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
-        if len(data) > 2000:
-            os.abort()
-        return list(data)
-
-
-class Picky(Linear):
-    """Takes no text."""
-
-    name = "picky"
+    name = "keeping"
+    kept: ClassVar[list[bytes]] = []
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
-        raise Rejected("no text, please")
+        self.kept.append(b"\x01" * (1 << 20))
+        taken = b"\x01" * (1 << 20)
+        return list(data[: len(taken)])

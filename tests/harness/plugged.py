@@ -1,15 +1,18 @@
-"""Workers of plug-ins that tests write, with a toy vocabulary loaded."""
+"""Live workers with a vocabulary loaded: of plug-ins that tests write, and a pool of any."""
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from corpora.vocabularies import sources
+from harness.core.comparisons import Contract, contracts_of
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Outcome
+from harness.engine import selection
 from harness.workers import Limits, Worker, rows
+from harness.workers.pool import WorkerPool
 from impls.interface import Mode
 
 RAW = Mode(pretokenize=False)
@@ -42,3 +45,21 @@ def ask(worker: Worker, *inputs: bytes, threads: bool = False) -> list[Outcome]:
 def of(*inputs: bytes) -> list[Outcome]:
     """The bytes of each input as its ids."""
     return [Encoded(tuple(data)) for data in inputs]
+
+
+@contextlib.contextmanager
+def live(
+    specs: Sequence[str],
+    vocabulary: str = "toy_bytes",
+    limits: Limits = Limits(),  # noqa: B008 - nobody changes it
+    trusted: frozenset[str] = frozenset(),
+) -> Iterator[tuple[WorkerPool, list[Contract]]]:
+    """A pool of these with a vocabulary loaded, and the comparisons that there are."""
+    present, _ = selection.participants(specs)
+    known = sources.resolve(vocabulary)
+    pool = WorkerPool(present, limits)
+    try:
+        assert not pool.load(known, [one.name for one in present])
+        yield pool, contracts_of(known, present, trusted, proper=True)
+    finally:
+        pool.close()

@@ -1,10 +1,8 @@
 """A tokenizer.json whose ids are not those that tokenizers gives, or are of two tokens."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 import tokenizers
@@ -17,23 +15,21 @@ from harness.core.comparisons import answer_of
 from harness.engine import selection
 from impls import registry
 from impls.interface import Mode, Unsupported
+from tests.harness.local import Local
 from tests.harness.test_odd_files import TEXTS, added, examined, vocabulary_json
-from tests.harness.test_service_checks import Local
 
 if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
-
-Json = dict[str, Any]
+    pass
 
 
-def document_of(*tokens: Json, **changed: Any) -> Json:
-    document: Json = json.loads(vocabulary_json(sources.resolve("toy_bytes")))
+def document_of(*tokens, **changed):
+    document = json.loads(vocabulary_json(sources.resolve("toy_bytes")))
     document["added_tokens"] = list(tokens)
     document["model"] |= changed
     return document
 
 
-def vocabulary_of(document: Json) -> Vocabulary:
+def vocabulary_of(document):
     tokenizers.Tokenizer.from_str(json.dumps(document))  # which reads it, or the test is of nothing
     return from_document(document, "ids.json", None)
 
@@ -41,7 +37,7 @@ def vocabulary_of(document: Json) -> Vocabulary:
 SIZE = len(document_of()["model"]["vocab"])
 
 
-def test_ids_that_tokenizers_does_not_keep_are_those_that_it_gives() -> None:
+def test_ids_that_tokenizers_does_not_keep_are_those_that_it_gives():
     document = document_of(added(700, "<s w>", special=True), added(900, "<t>"), added(9, "a"))
     vocabulary = vocabulary_of(document)
     assert not vocabulary.unexpressed
@@ -59,7 +55,7 @@ def test_ids_that_tokenizers_does_not_keep_are_those_that_it_gives() -> None:
             assert not found.violations, name
 
 
-def test_what_is_empty_or_twice_among_added_tokens_is_passed_over() -> None:
+def test_what_is_empty_or_twice_among_added_tokens_is_passed_over():
     twice = added(SIZE, "<t>")
     document = document_of(added(SIZE, ""), twice, twice, added(SIZE + 1, "<u>"))
     vocabulary = vocabulary_of(document)
@@ -68,22 +64,21 @@ def test_what_is_empty_or_twice_among_added_tokens_is_passed_over() -> None:
     assert not vocabulary.unexpressed
 
 
-def test_a_file_that_says_what_tokenizers_says_is_given_as_it_is() -> None:
+def test_a_file_that_says_what_tokenizers_says_is_given_as_it_is():
     document = document_of(added(SIZE, "<t>"), added(SIZE + 1, "<u>"))
     vocabulary = vocabulary_of(document)
     assert not remarks(vocabulary)
-    assert vocabulary.native is not None
     assert vocabulary.native.content == json.dumps(document).encode()
     assert not vocabulary.native.sha256
 
 
-def test_a_token_that_is_added_twice_with_other_flags_leaves_the_file_to_its_readers() -> None:
+def test_a_token_that_is_added_twice_with_other_flags_leaves_the_file_to_its_readers():
     document = document_of(added(SIZE, "<t>"), added(SIZE, "<t>", special=True))
     assert "twice, with other flags" in vocabulary_of(document).unexpressed[0]
 
 
 @pytest.mark.parametrize("place", ["the model's", "an added one"])
-def test_what_two_tokens_of_one_id_mean_the_reference_alone_is_asked(place: str) -> None:
+def test_what_two_tokens_of_one_id_mean_the_reference_alone_is_asked(place):
     vocab = dict(document_of()["model"]["vocab"])
     if place == "the model's":
         vocab["zz"] = shared = SIZE - 1
@@ -93,7 +88,6 @@ def test_what_two_tokens_of_one_id_mean_the_reference_alone_is_asked(place: str)
         vocab[text] = shared = SIZE  # a hole before it, so that its id is the next free one
         document = document_of(added(SIZE, "<t>"), vocab=vocab)
     vocabulary = vocabulary_of(document)
-    assert vocabulary.native is not None
     assert vocabulary.native.shared == {shared}
 
     for name in ("fastokens", "kitoken", "tokie"):
@@ -110,7 +104,7 @@ def test_what_two_tokens_of_one_id_mean_the_reference_alone_is_asked(place: str)
         assert not examined(vocabulary, check, *judges).violations
 
 
-def test_added_tokens_alone_are_a_vocabulary() -> None:
+def test_added_tokens_alone_are_a_vocabulary():
     document = document_of(added(0, "he"), added(1, "l"), added(2, "o"), vocab={}, merges=[])
     vocabulary = vocabulary_of(document)
     assert len(vocabulary) == 3
@@ -120,7 +114,7 @@ def test_added_tokens_alone_are_a_vocabulary() -> None:
     assert not found.violations
 
 
-def test_llguidance_starts_where_ids_are_past_the_number_of_tokens() -> None:
+def test_llguidance_starts_where_ids_are_past_the_number_of_tokens():
     vocab = dict(document_of()["model"]["vocab"])
     last = next(text for text, i in vocab.items() if i == SIZE - 1)
     document = document_of(added(SIZE, "<t>"), vocab={**vocab, last: SIZE + 40})
@@ -129,7 +123,7 @@ def test_llguidance_starts_where_ids_are_past_the_number_of_tokens() -> None:
     assert list(encoder.encode(b"<t>", Mode())) == [SIZE]
 
 
-def test_a_text_without_ids_is_compared_with_nobody() -> None:
+def test_a_text_without_ids_is_compared_with_nobody():
     """Without an unknown token: one library drops what another makes the first token of."""
     model = {"type": "Unigram", "vocab": [["\u2581", -3.0], ["a", -1.0], ["b", -1.5]]}
     document = {"added_tokens": [], "model": {**model, "unk_id": None}}

@@ -1,25 +1,21 @@
 """What a user asked for by name, and who joins a run in which nobody else would compare."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
 
 from corpora.vocabularies import sources
 from harness.cli import finishing
-from harness.core.participants import Participant
 from harness.engine import selection
 from harness.engine.joining import installed, joiners
-from harness.engine.planning import Plan
 from tests.harness.command import here
 
 
-def plan_of(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> Plan:
+def plan_of(monkeypatch, folder, *arguments):
     """The plan that ``tokgate run`` makes of these arguments."""
-    made: list[Plan] = []
+    made = []
 
-    def keep(plan: Plan, *_: object, **__: object) -> None:
+    def keep(plan, *_, **__):
         made.append(plan)
         raise SystemExit(0)
 
@@ -29,7 +25,7 @@ def plan_of(monkeypatch: pytest.MonkeyPatch, folder: Path, *arguments: str) -> P
     return made[0]
 
 
-def test_a_plan_knows_what_the_user_gave(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_plan_knows_what_the_user_gave(monkeypatch, tmp_path):
     (tmp_path / "mine.txt").write_text("some words\n")
     plan = plan_of(
         monkeypatch, tmp_path, "--vocab=toy_bytes", "--vocab=toy_merges", "--impl=bpe.heap",
@@ -43,9 +39,7 @@ def test_a_plan_knows_what_the_user_gave(monkeypatch: pytest.MonkeyPatch, tmp_pa
     }
 
 
-def test_what_a_run_takes_by_itself_was_not_asked_for(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
+def test_what_a_run_takes_by_itself_was_not_asked_for(monkeypatch, tmp_path):
     plan = plan_of(monkeypatch, tmp_path, "--vocab=random:2")
     assert len(plan.vocabularies) == 2
     # A number of random vocabularies names none of them.
@@ -57,11 +51,11 @@ PLUGIN = "tests/harness/planted.py:Linear"
 OTHER = "tests/harness/planted.py:Quadratic"
 
 
-def joined(vocabularies: list[str], *impls: str, lacking: str = "") -> dict[str, tuple[str, ...]]:
+def joined(vocabularies, *impls, lacking=""):
     """Who joins a run of these implementations, each with its vocabularies."""
     present, _ = selection.participants(impls)
 
-    def available(spec: str) -> Participant | None:
+    def available(spec):
         return None if spec == lacking else installed(spec)
 
     loaded = map(sources.resolve, vocabularies)
@@ -95,17 +89,15 @@ NKFC, BYTES = "unigram_nfkc", "unigram_bytes"
         (["toy_bytes"], ["tokenizers", "bpe.table"], {}),
     ],
 )
-def test_who_joins(
-    vocabularies: list[str], impls: list[str], joins: dict[str, tuple[str, ...]]
-) -> None:
+def test_who_joins(vocabularies, impls, joins):
     assert joined(vocabularies, *impls) == joins
 
 
-def test_a_definition_of_ours_joins_where_the_reference_is_not_installed() -> None:
+def test_a_definition_of_ours_joins_where_the_reference_is_not_installed():
     assert joined(["toy_bytes"], PLUGIN, lacking="tiktoken") == {"bpe.heap": ("toy_bytes",)}
 
 
-def test_who_joins_was_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_who_joins_was_not_asked_for(monkeypatch, tmp_path):
     path = Path(__file__).with_name("planted.py")
     plan = plan_of(monkeypatch, tmp_path, "--vocab=toy_bytes", f"--impl={path}:Linear")
     assert [one.name for one in plan.participants] == ["linear", "tiktoken"]
@@ -114,11 +106,3 @@ def test_who_joins_was_not_asked_for(monkeypatch: pytest.MonkeyPatch, tmp_path: 
         monkeypatch, tmp_path, "--vocab=toy_bytes", f"--impl={path}:Linear", "--check=scaling"
     )
     assert [one.name for one in plan.participants] == ["linear"]  # it compares nothing
-
-
-def test_the_line_names_who_joins_and_where() -> None:
-    path = Path(__file__).with_name("planted.py")
-    [one] = joiners(
-        [sources.resolve("toy_bytes")], selection.participants([f"{path}:Linear"])[0], installed
-    )
-    assert one.line.startswith("tiktoken joins this run, to compare with on toy_bytes: ")

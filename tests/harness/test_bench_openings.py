@@ -1,7 +1,5 @@
 """``tokgate bench --mode load``: what is counted as code, as opening, and as memory."""
 
-from __future__ import annotations
-
 import json
 from typing import TYPE_CHECKING
 
@@ -13,7 +11,7 @@ from impls.interface import Mode
 from tests.harness.command import tokgate
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 MEBIBYTE = 1 << 20
 BURNT = 0.3
@@ -77,26 +75,25 @@ PLANTED, SMALL, SYMBOLS = Planted(), OfASmallOne(), OfSymbols()
 
 
 @pytest.fixture
-def plugin(tmp_path: Path) -> str:
+def plugin(tmp_path):
     path = tmp_path / "plugin.py"
     path.write_text(PLUGIN)
     return str(path)
 
 
-def asked(spec: str, small: str = "", *, symbols: bool = False) -> Opened:
+def asked(spec, small="", *, symbols=False):
     # No merges are derived for this one, so that nothing else takes memory.
     data = b"first", b"x" * 1000
     return costs(Open(spec, "toy_unigram", "", "", small, (), *data, Mode(), symbols))
 
 
-def costs(request: Open) -> Opened:
+def costs(request):
     found = opened(request).costs
-    assert found is not None
     return Opened(*found[0].tolist())
 
 
 class TestMeasuring:
-    def test_an_opening_is_from_the_file_to_the_first_ids(self, plugin: str) -> None:
+    def test_an_opening_is_from_the_file_to_the_first_ids(self, plugin):
         found = asked(f"{plugin}:PLANTED")
         assert found.cpu >= BURNT * 1e9 > found.code
         assert found.wall > 0
@@ -105,19 +102,17 @@ class TestMeasuring:
         assert 60 <= (found.after - found.before) / MEBIBYTE <= 80
         assert 28 <= (found.own_worked - found.own_after) / MEBIBYTE <= 40
 
-    def test_the_code_is_there_once_a_small_vocabulary_was_loaded(self, plugin: str) -> None:
+    def test_the_code_is_there_once_a_small_vocabulary_was_loaded(self, plugin):
         found = asked(f"{plugin}:SMALL", "toy_unigram")
         assert found.code >= BURNT * 1e9 > found.cpu
         assert (found.after - found.before) / MEBIBYTE < 20
 
-    def test_a_small_vocabulary_has_symbols_where_the_large_one_does(self, plugin: str) -> None:
+    def test_a_small_vocabulary_has_symbols_where_the_large_one_does(self, plugin):
         asked(f"{plugin}:SYMBOLS", "toy_unigram")
         with pytest.raises(ValueError, match="there is a symbol"):
             asked(f"{plugin}:SYMBOLS", "toy_unigram", symbols=True)
 
-    def test_a_library_reads_its_own_file_by_its_own_lines(
-        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_a_library_reads_its_own_file_by_its_own_lines(self, tmp_path, monkeypatch):
         library = tmp_path / "a_library_of_its_own.py"
         library.write_text(
             "import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\n"
@@ -136,7 +131,7 @@ class TestMeasuring:
 
 
 class TestCommand:
-    def test_cold_is_without_tables_and_warm_with_them(self, plugin: str, tmp_path: Path) -> None:
+    def test_cold_is_without_tables_and_warm_with_them(self, plugin, tmp_path):
         done = tokgate(
             "bench", "--mode=load", "--vocab=toy_bytes", "--input=source", "--size=1KB",
             "--rounds=2", f"--impl={plugin}:Keeping", "--impl=tiktoken", folder=tmp_path,
@@ -159,7 +154,7 @@ class TestCommand:
         assert max(map(len, lines)) <= 100
 
     @pytest.mark.thorough  # a whole benchmark; the other command's test has the usual case
-    def test_one_that_does_not_load_gives_status_3(self, plugin: str, tmp_path: Path) -> None:
+    def test_one_that_does_not_load_gives_status_3(self, plugin, tmp_path):
         done = tokgate(
             "bench", "--mode=load", "--vocab=toy_bytes", "--size=1KB", "--rounds=1",
             f"--impl={plugin}:Unloadable", "--impl=tiktoken", "--impl=unigram.sentencepiece",

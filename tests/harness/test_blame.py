@@ -1,55 +1,32 @@
 """Who is blamed by the real command, with whatever they are compared, in whatever order."""
 
-from __future__ import annotations
-
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from tests.harness.command import summary as summary_of
 from tests.harness.command import tokgate
 
 MUTANTS = Path(__file__).parents[1] / "mutants" / "in_process.py"
 WRONG, RIGHT = f"{MUTANTS}:AlwaysWrong", f"{MUTANTS}:Correct"
 
 
-def run(out: Path, *specs: str, options: tuple[str, ...] = ()) -> dict[str, Any]:
+def run(out, *specs, options=()):
     """The summary of a short run of these implementations, in this order."""
     impls = [f"--impl={spec}" for spec in specs]
     short = ("--suite=smoke", "--vocab=toy_bytes", "--generator=edge", "--check=equivalence")
     done = tokgate("run", *short, "--budget=60cases", f"--out={out}", *impls, *options)
     assert done.returncode == 1, done.stderr
-    summary: dict[str, Any] = json.loads((out / "summary.json").read_text())
+    summary = summary_of(out)
     return summary
 
 
-def blamed(summary: dict[str, Any]) -> set[tuple[tuple[str, ...], bool]]:
+def blamed(summary):
     return {(tuple(one["culprits"]), one["undecided"]) for one in summary["findings"]}
 
 
-@pytest.mark.thorough  # a whole run
-def test_the_users_own_is_blamed_before_a_library(tmp_path: Path) -> None:
-    summary = run(tmp_path, WRONG, RIGHT, "bpe.table")
-    assert blamed(summary) == {(("mini-always-wrong",), False)}
-    # Nothing is known of its inside, and nothing is said.
-    assert {one["stage"] for one in summary["findings"]} <= {"text", "ids"}
-    assert all(one["explanation"] is None for one in summary["findings"])
-
-
-@pytest.mark.thorough  # several whole processes; test_standing.py has the rule for equals
-def test_of_two_candidates_the_reference_that_joins_says_who_is_wrong(tmp_path: Path) -> None:
-    pairs = [run(tmp_path / name, *specs) for name, specs in
-             (("a", (WRONG, RIGHT)), ("b", (RIGHT, WRONG)))]  # fmt: skip
-    for summary in pairs:
-        assert blamed(summary) == {(("mini-always-wrong",), False)}
-    # One finding, whichever was named first: the same names of buckets, and so the same ids.
-    buckets = [{v["bucket"] for f in one["findings"] for v in f["variants"]} for one in pairs]
-    assert buckets[0] & buckets[1]
-
-
 @pytest.mark.thorough  # whole runs; test_standing.py has the rule for equals
-def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path: Path) -> None:
+def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path):
     both = (f"--reference={WRONG}", f"--reference={RIGHT}")
     summary = run(tmp_path / "a", WRONG, RIGHT, options=both)
     assert blamed(summary) == {(("mini-always-wrong", "mini-correct"), True)}
@@ -60,5 +37,5 @@ def test_between_two_references_nobody_is_blamed_and_it_can_be_replayed(tmp_path
     again = tmp_path / "again"
     done = tokgate("replay", name, "--run", str(tmp_path / "a"), f"--out={again}", "--trust")
     assert done.returncode == 1, done.stderr
-    replayed = json.loads((again / "summary.json").read_text())
+    replayed = summary_of(again)
     assert blamed(replayed) == blamed(summary)

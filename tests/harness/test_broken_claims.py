@@ -1,36 +1,30 @@
 """A capability that is claimed and never shown is a finding; one that some inputs lack is none."""
 
-from __future__ import annotations
-
-import json
 from dataclasses import replace
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from harness.checks import CHECKS
 from harness.core.messages import Encode, Serve
 from harness.core.outcomes import Encoded, Failed, Inputs, Results, Status, Unsupported
-from harness.core.participants import Participant
 from harness.engine import claiming
 from harness.engine.planning import Tally
 from harness.engine.selection import participants
 from harness.workers.claims import LEAST, Claim, Claims, asked_for, false_claims
 from harness.workers.reasons import ENOUGH
 from impls.interface import Capability, Mode
-from tests.harness.command import tokgate
+from tests.harness.command import summary, tokgate
 
 RAW, TEXT = Mode(pretokenize=False), Mode()
 COUNT = Capability.COUNT
 
 
-def served(capability: Capability, mode: Mode = RAW) -> Serve:
+def served(capability, mode=RAW):
     return Serve(capability, Inputs.of([b"a"] * LEAST), ((),) * LEAST, mode)
 
 
-def lines(*answers: Results, request: Serve | Encode | None = None) -> dict[str, str]:
+def lines(*answers, request=None):
     claims = Claims()
     for answer in answers:
         claims.note("mine", request or served(COUNT), answer)
@@ -43,7 +37,7 @@ NO = Results.of([Unsupported("not yet")] * LEAST)
 YES = Results.of([Unsupported("not yet")] * (LEAST - 1) + [Encoded((1,))])
 
 
-def test_whoever_declines_all_requests_makes_a_false_claim() -> None:
+def test_whoever_declines_all_requests_makes_a_false_claim():
     line = "claims 'count' and answered none of 200 requests (not yet)"
     assert lines(NO, NO) == {"mine": line}
 
@@ -59,11 +53,11 @@ def test_whoever_declines_all_requests_makes_a_false_claim() -> None:
         [],
     ],
 )
-def test_whoever_answers_some_or_was_hardly_asked_makes_none(answers: list[Results]) -> None:
+def test_whoever_answers_some_or_was_hardly_asked_makes_none(answers):
     assert lines(*answers) == {}
 
 
-def test_what_nobody_need_do_is_no_claim() -> None:
+def test_what_nobody_need_do_is_no_claim():
     assert asked_for(served(Capability.HEAL, TEXT)) is None
     assert asked_for(served(Capability.HEAL)) is Capability.HEAL
     assert asked_for(served(COUNT, TEXT)) is COUNT
@@ -72,19 +66,19 @@ def test_what_nobody_need_do_is_no_claim() -> None:
     assert asked_for(Encode(inputs, RAW, offsets=True)) is Capability.OFFSETS
 
 
-def test_a_claim_that_holds_on_one_vocabulary_is_not_false() -> None:
+def test_a_claim_that_holds_on_one_vocabulary_is_not_false():
     declined = Claim("mine", "count", 500, False, "unigram only")
     kept = Claim("mine", "count", 0, True, "")
     assert list(false_claims([declined])) == ["mine"]
     assert false_claims([declined, kept]) == {}
 
 
-def test_libraries_that_tokgate_knows_are_left_out() -> None:
+def test_libraries_that_tokgate_knows_are_left_out():
     members, _ = participants(["tiktoken", "bpe.heap"])
     claims = [(name, "decode", 500, False, "") for name in ("tiktoken", "bpe.heap")]
 
-    def broken(members: list[Participant]) -> list[str]:
-        plan: Any = SimpleNamespace(checks=[CHECKS["survival"]], participants=members)
+    def broken(members):
+        plan = SimpleNamespace(checks=[CHECKS["survival"]], participants=members)
         return list(claiming.broken(plan, Tally(claims=claims)))
 
     assert broken(members) == []
@@ -125,7 +119,7 @@ class Partly(Never):
 """
 
 
-def test_a_run_tells_it_once_for_each_implementation(tmp_path: Path) -> None:
+def test_a_run_tells_it_once_for_each_implementation(tmp_path):
     plugin = tmp_path / "claiming.py"
     plugin.write_text(PLUGIN)
     done = tokgate(
@@ -133,8 +127,8 @@ def test_a_run_tells_it_once_for_each_implementation(tmp_path: Path) -> None:
         "--vocab=toy_bytes", "--budget=1000cases", "--check=survival", "--check=offsets",
         "--check=incremental", "--check=count-till-limit", f"--out={tmp_path / 'out'}",
     )  # fmt: skip
-    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
-    found = {one["bucket"]: one["partition"][0]["message"] for one in summary["findings"]}
+    findings = summary(tmp_path / "out")["findings"]
+    found = {one["bucket"]: one["partition"][0]["message"] for one in findings}
     assert list(found) == ["survival/bpe/raw/false-claim/any/never"], done.stderr
     [message] = found.values()
     for capability in ("append", "count", "offsets"):

@@ -1,13 +1,10 @@
 """The time that counts against a limit: of the implementation, and not of the machine."""
 
-from __future__ import annotations
-
 import errno
 import os
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
 from unittest.mock import Mock
 
 import psutil
@@ -17,7 +14,7 @@ from harness.workers.clock import LEAST_WALL, WALL, Control, Stopwatch, Usage, u
 from impls import processes
 
 
-def quiet() -> float:
+def quiet():
     return 1.0
 
 
@@ -43,9 +40,7 @@ CPU, SAT = "no answer within 1.0 s of CPU time", "no answer within 1.0 s, in whi
         ([(WALL_SECONDS + 1, 0.0, True)], 1.0, f"no answer within {WALL_SECONDS:.0f} s"),
     ],
 )
-def test_whose_time_is_up(
-    steps: list[tuple[float, float, bool]], slowness: float, late: str | None
-) -> None:
+def test_whose_time_is_up(steps, slowness, late):
     """Steps: the time on the wall, CPU time so far, whether anybody had work."""
     watch = Stopwatch(1.0, 0.0, 0.0)
     for now, cpu, awake in steps:
@@ -53,14 +48,14 @@ def test_whose_time_is_up(
     assert watch.overdue(lambda: slowness) == late
 
 
-def test_each_input_has_its_own_time() -> None:
+def test_each_input_has_its_own_time():
     watch = Stopwatch(1.0, 0.0, 0.0, count=10)
     for place in range(10):
         watch.look(place, Usage(0.9 * place, 0, awake=True), place=place, compiling=False)
         assert watch.overdue(quiet) is None
 
 
-def test_a_compiler_takes_nobodys_time() -> None:
+def test_a_compiler_takes_nobodys_time():
     watch = Stopwatch(1.0, 0.0, 0.0)
     for second in range(1, 10):
         watch.look(second, Usage(second, 0, awake=True), place=-1, compiling=True)
@@ -69,7 +64,7 @@ def test_a_compiler_takes_nobodys_time() -> None:
     assert watch.overdue(quiet) is not None  # what followed took a second and a half
 
 
-def test_who_compiles_for_ever_is_late() -> None:
+def test_who_compiles_for_ever_is_late():
     watch = Stopwatch(1.0, 0.0, 0.0, count=3)
     for minute in range(1, 40):
         watch.look(60.0 * minute, Usage(0.0, 0, awake=False), place=minute % 3, compiling=True)
@@ -77,14 +72,14 @@ def test_who_compiles_for_ever_is_late() -> None:
 
 
 @pytest.mark.parametrize("places", [[0, 1] * 500, [5] * 1000, range(-1000, 0), [2**40, 3] * 500])
-def test_who_says_more_inputs_than_there_are_is_late(places: Sequence[int]) -> None:
+def test_who_says_more_inputs_than_there_are_is_late(places):
     watch = Stopwatch(1.0, 0.0, 0.0, count=2)
     for now, place in enumerate(places):
         watch.look(now / 10, Usage(now / 10, 0, awake=True), place=place, compiling=False)
     assert watch.overdue(quiet) is not None
 
 
-def test_usage_counts_children_and_their_threads() -> None:
+def test_usage_counts_children_and_their_threads():
     script = "import subprocess, sys; subprocess.run([sys.executable, '-c', 'while True: pass'])"
     with subprocess.Popen([sys.executable, "-c", script], start_new_session=True) as parent:
         try:
@@ -97,11 +92,10 @@ def test_usage_counts_children_and_their_threads() -> None:
             os.killpg(parent.pid, 9)
 
 
-def test_who_sleeps_is_not_awake() -> None:
+def test_who_sleeps_is_not_awake():
     script = "import time; print(flush=True); time.sleep(60)"
     with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
         try:
-            assert parent.stdout is not None
             parent.stdout.readline()
             while usage_of(parent.pid).awake:  # on its way to sleep
                 time.sleep(0.01)
@@ -109,13 +103,13 @@ def test_who_sleeps_is_not_awake() -> None:
             parent.kill()
 
 
-def test_nothing_is_spent_by_who_is_gone() -> None:
+def test_nothing_is_spent_by_who_is_gone():
     with subprocess.Popen([sys.executable, "-c", ""]) as parent:
         pass
     assert usage_of(parent.pid) == Usage(0.0, 0, awake=False)
 
 
-def test_the_control_is_never_faster_than_its_best(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_control_is_never_faster_than_its_best(monkeypatch):
     costs = iter([0.004, 0.002, 0.003, 0.006, 0.001, 0.002])
     monkeypatch.setattr(Control, "_cost", staticmethod(lambda: next(costs)))
     control = Control()
@@ -125,7 +119,7 @@ def test_the_control_is_never_faster_than_its_best(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["kernel", "psutil"])
-def test_the_family_has_grandchildren(listed: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_family_has_grandchildren(listed, monkeypatch):
     if not listed:
         monkeypatch.setattr(processes, "_children", refused)
         monkeypatch.setattr(processes, "_lists_children", lambda: False)
@@ -137,22 +131,19 @@ def test_the_family_has_grandchildren(listed: bool, monkeypatch: pytest.MonkeyPa
     with subprocess.Popen(
         [sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as child:
-        assert child.stdout is not None
         grandchild = int(child.stdout.readline())
         assert processes.descendants(child.pid) == [grandchild]
         assert {child.pid, grandchild} <= set(processes.descendants(os.getpid()))
         child.kill()
 
 
-def refused(*given: object, **options: object) -> list[int]:
+def refused(*given, **options):
     """What a system says that does not show a process to its user."""
     raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
 
 
 @pytest.mark.parametrize("listed", [True, False], ids=["kernel", "psutil"])
-def test_what_a_process_spends_is_told_without_its_family(
-    listed: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_a_process_spends_is_told_without_its_family(listed, monkeypatch):
     monkeypatch.setattr(processes, "_children", refused)
     monkeypatch.setattr(processes, "_lists_children", lambda: listed)
     for children in (refused, Mock(side_effect=psutil.AccessDenied(1))):

@@ -1,37 +1,31 @@
 """Workers are kept from the network and from files that are not theirs, where the kernel can."""
 
-from __future__ import annotations
-
 import errno
 import os
 import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from harness.confinement import applying, filters, plan, probing
 from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
-from harness.core.comparisons import contracts_of
 from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Status
-from harness.core.participants import Participant
+from harness.core.outcomes import Encoded, Failed, Inputs, Status
 from harness.engine import selection
 from harness.workers import Limits, Worker, rows
-from harness.workers.pool import WorkerPool
 from impls import registry
 from impls.errors import ImplementationError
 from impls.interface import Mode
 from impls.needs import Needs, understood
+from tests.harness.command import ROOT, python
+from tests.harness.plugged import live
 
 RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=20.0, memory=1 << 30)
-ROOT = Path(__file__).parents[2]
 
 HELD = probing.held_here()
 SOCKETS = pytest.mark.skipif(HELD.network != "seccomp", reason=f"no seccomp here: {HELD.missing}")
@@ -123,21 +117,19 @@ for line in sys.stdin:
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
+def vocabulary():
     return sources.resolve("toy_bytes")
 
 
 @pytest.fixture
-def victim(tmp_path: Path) -> Path:
+def victim(tmp_path):
     path = tmp_path / "victim"
     path.write_text("precious")
     return path
 
 
 @pytest.fixture
-def places(
-    tmp_path: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[dict[str, object]]:
+def places(tmp_path, victim, monkeypatch):
     """Fill in what the actions name. The home is another one, in case that it is written to."""
     monkeypatch.setenv("HOME", str(tmp_path))
     folder = tmp_path / "folder"
@@ -151,31 +143,20 @@ def places(
         }
 
 
-def written(path: Path, code: str, places: dict[str, object]) -> str:
+def written(path, code, places):
     path.write_text(code.format(**places))
     return str(path)
 
 
-def asked(spec: str, *inputs: bytes) -> dict[bytes, Outcome]:
+def asked(spec, *inputs):
     """What an implementation answers to each input, as a run starts it."""
-    present, _ = selection.participants([spec])
-    return answered(present, *inputs)
-
-
-def answered(present: list[Participant], *inputs: bytes) -> dict[bytes, Outcome]:
-    vocabulary = sources.resolve("toy_bytes")
-    pool = WorkerPool(present, LIMITS)
-    try:
-        assert pool.load(vocabulary, [one.name for one in present]) == {}
-        [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
+    with live([spec], limits=LIMITS) as (pool, [contract, *_]):
         seen = pool.ask(contract, Inputs.of(list(inputs))).wait()
         [results] = seen.results.values()
         return dict(zip(inputs, rows(results), strict=True))
-    finally:
-        pool.close()
 
 
-def is_refused(outcome: Outcome) -> bool:
+def is_refused(outcome):
     """Whether it failed as a refusal does, and its first line says why."""
     return (
         isinstance(outcome, Failed)
@@ -191,9 +172,7 @@ def is_refused(outcome: Outcome) -> bool:
 @SOCKETS
 @FILES
 @pytest.mark.parametrize("kind", ["plug-in", "program"])
-def test_it_is_kept_from_the_network_and_from_files(
-    kind: str, tmp_path: Path, places: dict[str, object], victim: Path
-) -> None:
+def test_it_is_kept_from_the_network_and_from_files(kind, tmp_path, places, victim):
     spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
     if kind == "program":
         program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": []})
@@ -214,9 +193,7 @@ def test_it_is_kept_from_the_network_and_from_files(
 
 @SOCKETS
 @FILES
-def test_what_is_declared_is_allowed_and_nothing_else(
-    tmp_path: Path, places: dict[str, object], victim: Path
-) -> None:
+def test_what_is_declared_is_allowed_and_nothing_else(tmp_path, places, victim):
     needs = ["network", f"write:{places['folder']}"]
     plugin = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Declares"
     program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": needs})
@@ -229,9 +206,7 @@ def test_what_is_declared_is_allowed_and_nothing_else(
 
 
 @FILES
-def test_a_failed_load_says_that_confinement_may_be_why(
-    tmp_path: Path, places: dict[str, object], vocabulary: Vocabulary, victim: Path
-) -> None:
+def test_a_failed_load_says_that_confinement_may_be_why(tmp_path, places, vocabulary, victim):
     worker = Worker("loads", f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Loads", LIMITS)
     try:
         error = worker.load(vocabulary).result().error
@@ -243,14 +218,12 @@ def test_a_failed_load_says_that_confinement_may_be_why(
 
 
 @pytest.mark.skipif(HELD.files < 6, reason="no scopes of signals in this kernel's Landlock")
-def test_a_worker_cannot_signal_the_harness(tmp_path: Path, places: dict[str, object]) -> None:
+def test_a_worker_cannot_signal_the_harness(tmp_path, places):
     spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
     assert is_refused(asked(spec, b"signal")[b"signal"])
 
 
-def test_it_can_be_switched_off(
-    tmp_path: Path, places: dict[str, object], victim: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_it_can_be_switched_off(tmp_path, places, victim, monkeypatch):
     monkeypatch.setenv(plan.CONFINEMENT, plan.CONFINEMENT_OFF)
     spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
     wanted = [b"socket", b"folder", b"delete"]
@@ -263,7 +236,7 @@ def test_it_can_be_switched_off(
     assert "not confined" in probing.line(1 << 30)
 
 
-def test_an_unknown_need_is_one_line(tmp_path: Path, places: dict[str, object]) -> None:
+def test_an_unknown_need_is_one_line(tmp_path, places):
     path = written(tmp_path / "plugin.py", PLUGIN, places)
     with pytest.raises(ImplementationError, match=r"'everything'.*'network' and 'write:PATH'"):
         selection.participants([f"{path}:Wrong"])
@@ -277,9 +250,7 @@ def test_an_unknown_need_is_one_line(tmp_path: Path, places: dict[str, object]) 
 
 @SOCKETS
 @pytest.mark.thorough
-def test_a_machine_without_goes_on_and_says_so_in_one_line(
-    tmp_path: Path, places: dict[str, object], victim: Path
-) -> None:
+def test_a_machine_without_goes_on_and_says_so_in_one_line(tmp_path, places, victim):
     spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
     code = f"""
 import sys
@@ -290,15 +261,7 @@ cli.tell_of_confinement()
 print(asked({spec!r}, b"delete") == {{b"delete": Encoded(tuple(b"delete"))}})
 print(probing.line(1 << 30))
 """
-    done = subprocess.run(
-        [sys.executable, "-m", "tests.harness.refusing", sys.executable, "-c", code],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        cwd=ROOT,
-        check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), "COLUMNS": "80"},
-    )
+    done = python("-m", "tests.harness.refusing", sys.executable, "-c", code, COLUMNS="80")
     assert done.returncode == 0, done.stderr
     memory = ", /dev/shm of their own" if HELD.own_memory else ""  # which is not refused here
     assert done.stdout.splitlines() == [
@@ -315,46 +278,46 @@ print(probing.line(1 << 30))
 class Fake:
     """A kernel of a given Landlock ABI that takes note of what it is asked for."""
 
-    def __init__(self, abi: int, refusing: dict[str, int] | None = None) -> None:
+    def __init__(self, abi, refusing=None):
         self.abi = abi
         self.refusing = refusing or {}
-        self.asked: list[str] = []
-        self.ruleset: tuple[int, int, int, int] | None = None
-        self.rules: list[int] = []
+        self.asked = []
+        self.ruleset = None
+        self.rules = []
 
-    def _ask(self, name: str) -> None:
+    def _ask(self, name):
         self.asked.append(name)
         if name in self.refusing:
             raise OSError(self.refusing[name], os.strerror(self.refusing[name]))
 
-    def no_new_privileges(self) -> None:
+    def no_new_privileges(self):
         self._ask("privileges")
 
-    def own_memory(self, folder: str, size: int) -> None:
+    def own_memory(self, folder, size):
         self._ask("own memory")
 
-    def landlock_version(self) -> int:
+    def landlock_version(self):
         self._ask("version")
         return self.abi
 
-    def landlock_ruleset(self, files: int, network: int, scopes: int, size: int) -> int:
+    def landlock_ruleset(self, files, network, scopes, size):
         self._ask("ruleset")
         self.ruleset = files, network, scopes, size
         return os.open(os.devnull, os.O_RDONLY)
 
-    def landlock_allow(self, ruleset: int, path: int, access: int) -> None:
+    def landlock_allow(self, ruleset, path, access):
         self._ask("allow")
         self.rules.append(access)
 
-    def landlock_restrict(self, ruleset: int) -> None:
+    def landlock_restrict(self, ruleset):
         self._ask("restrict")
 
-    def seccomp(self, program: bytes) -> None:
+    def seccomp(self, program):
         self._ask("seccomp")
 
 
-def applied(kernel: Fake, wanted: Plan, machine: str = "x86_64") -> Held:
-    return applying.apply(wanted, kernel, machine)  # type: ignore[arg-type]
+def applied(kernel, wanted, machine="x86_64"):
+    return applying.apply(wanted, kernel, machine)
 
 
 @pytest.mark.parametrize(
@@ -370,9 +333,7 @@ def applied(kernel: Fake, wanted: Plan, machine: str = "x86_64") -> Held:
         (99, 0xFFF2, 3, 3, 24),
     ],
 )
-def test_each_abi_is_asked_for_what_it_has(
-    abi: int, files: int, network: int, scopes: int, size: int, tmp_path: Path
-) -> None:
+def test_each_abi_is_asked_for_what_it_has(abi, files, network, scopes, size, tmp_path):
     kernel = Fake(abi)
     held = applied(kernel, Plan(network=False, writable=(str(tmp_path), "/dev/null", "/nowhere")))
     assert kernel.ruleset == (files, network, scopes, size)
@@ -382,7 +343,7 @@ def test_each_abi_is_asked_for_what_it_has(
     assert held.missing == ()
 
 
-def test_a_declared_network_lifts_all_that_is_about_sockets() -> None:
+def test_a_declared_network_lifts_all_that_is_about_sockets():
     kernel = Fake(7)
     held = applied(kernel, Plan(network=True, writable=()))
     assert kernel.ruleset == (0xFFF2, 0, 0b10, 24)
@@ -390,7 +351,7 @@ def test_a_declared_network_lifts_all_that_is_about_sockets() -> None:
     assert held.network == ""
 
 
-def test_a_path_that_cannot_be_looked_at_costs_only_itself(tmp_path: Path) -> None:
+def test_a_path_that_cannot_be_looked_at_costs_only_itself(tmp_path):
     circle = tmp_path / "circle"
     circle.symlink_to(circle)
     kernel = Fake(7)
@@ -400,13 +361,13 @@ def test_a_path_that_cannot_be_looked_at_costs_only_itself(tmp_path: Path) -> No
     assert missing.startswith(f"writing to {circle} (")
 
 
-def test_a_pipe_is_no_path(tmp_path: Path) -> None:
+def test_a_pipe_is_no_path(tmp_path):
     held = applied(Fake(7, {"allow": errno.EBADFD}), Plan(network=False, writable=("/dev/null",)))
     assert held.files == 7 and held.missing == ()
 
 
-def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
-    def failing() -> None:
+def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch):
+    def failing():
         raise OSError(errno.ENOENT, "no C library")
 
     monkeypatch.setattr(applying, "Linux", failing)
@@ -426,16 +387,14 @@ def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch: pytest.MonkeyPat
         ({"privileges": errno.EINVAL}, "no_new_privs (Invalid argument)", "network open, files op"),
     ],
 )
-def test_what_a_kernel_refuses_is_said_and_the_rest_holds(
-    refusing: dict[str, int], said: str, left: str, tmp_path: Path
-) -> None:
+def test_what_a_kernel_refuses_is_said_and_the_rest_holds(refusing, said, left, tmp_path):
     held = applied(Fake(7, refusing), Plan(network=False, writable=(str(tmp_path),)))
     line = shortfall(held)
     assert line is not None and said in line and "\n" not in line
     assert left in sentence(held, 1 << 32)
 
 
-def test_a_processor_whose_calls_are_not_known_is_told() -> None:
+def test_a_processor_whose_calls_are_not_known_is_told():
     held = applied(Fake(3), Plan(network=False, writable=()), machine="riscv64")
     assert held.network == ""
     assert held.missing == ("seccomp (no filter for riscv64)",)
@@ -444,7 +403,7 @@ def test_a_processor_whose_calls_are_not_known_is_told() -> None:
 # The filter, run as the kernel runs it.
 
 
-def verdict(program: bytes, audit: int, number: int, first: int = 0) -> int:
+def verdict(program, audit, number, first=0):
     """What a classic BPF program returns for a system call."""
     data = {filters.NUMBER: number, filters.ARCHITECTURE: audit, filters.FIRST_ARGUMENT: first}
     code = list(filters.INSTRUCTION.iter_unpack(program))
@@ -464,9 +423,8 @@ def verdict(program: bytes, audit: int, number: int, first: int = 0) -> int:
 
 
 @pytest.mark.parametrize("machine", filters.CALLS)
-def test_the_filter_refuses_sockets_and_nothing_else(machine: str) -> None:
+def test_the_filter_refuses_sockets_and_nothing_else(machine):
     program = filters.program_for(machine)
-    assert program is not None
     for calls in filters.CALLS[machine]:
         refused = {
             number: verdict(program, calls.audit, number) & 0xFFFF
@@ -485,9 +443,8 @@ def test_the_filter_refuses_sockets_and_nothing_else(machine: str) -> None:
 
 @pytest.mark.parametrize("machine", filters.CALLS)
 @pytest.mark.parametrize("network", [False, True])
-def test_limits_of_another_process_are_refused(machine: str, network: bool) -> None:
+def test_limits_of_another_process_are_refused(machine, network):
     program = filters.program_for(machine, network=network)
-    assert program is not None
     for calls in filters.CALLS[machine]:
         refused = verdict(program, calls.audit, calls.prlimit, 4711)
         assert refused == filters.ERRNO | errno.EPERM
@@ -496,7 +453,7 @@ def test_limits_of_another_process_are_refused(machine: str, network: bool) -> N
 
 
 @SOCKETS
-def test_a_confined_process_lowers_its_own_limits_alone() -> None:
+def test_a_confined_process_lowers_its_own_limits_alone():
     code = """
 import os, resource, sys
 from harness.confinement.applying import apply
@@ -509,16 +466,13 @@ try:
 except PermissionError as error:
     print("refused", error.errno)
 """
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=False,
-        timeout=300, env={**os.environ, "PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
+    done = python("-c", code)
     assert done.stdout.splitlines() == ["(64, 64)", f"refused {errno.EPERM}"], done.stderr
 
 
 @SOCKETS
 @FILES
-def test_standard_error_is_opened_by_name(tmp_path: Path) -> None:
+def test_standard_error_is_opened_by_name(tmp_path):
     plan_there = probing.plan_for([str(tmp_path)])
     code = f"""
 import msgspec
@@ -540,16 +494,16 @@ open("/dev/stderr", "a").write("by name")
 # Lines.
 
 
-def test_needs_are_understood_or_refused() -> None:
+def test_needs_are_understood_or_refused():
     home = str(Path.home() / "x")
     assert understood(["network", "write:/a/b", "write:~/x"]) == Needs(True, ("/a/b", home))
     assert understood([]) == Needs()
     for wrong in (["write:relative"], ["net"], [7], "network"):
         with pytest.raises(ValueError, match="need"):
-            understood(wrong)  # type: ignore[arg-type]
+            understood(wrong)
 
 
-def test_the_line_says_what_holds_and_who_needs_more() -> None:
+def test_the_line_says_what_holds_and_who_needs_more():
     full = Held(network="seccomp", files=5)
     assert sentence(full, 4 << 30, {"a": (), "b": ("network",)}) == (
         "workers: no network (seccomp), files read-only but for their own folders "
@@ -560,7 +514,7 @@ def test_the_line_says_what_holds_and_who_needs_more() -> None:
     assert "--no-confinement" in sentence(OFF, 1 << 30)
 
 
-def test_a_plan_makes_the_folders_that_are_declared(tmp_path: Path) -> None:
+def test_a_plan_makes_the_folders_that_are_declared(tmp_path):
     deep = tmp_path / "not" / "there"
     made = probing.plan_for([], [f"write:{deep}"], {"NUMBA_CACHE_DIR": str(tmp_path / "n")})
     assert deep.is_dir() and (tmp_path / "n").is_dir()
@@ -569,7 +523,7 @@ def test_a_plan_makes_the_folders_that_are_declared(tmp_path: Path) -> None:
 
 
 @FILES
-def test_compiled_functions_are_saved_by_workers(tmp_path: Path, vocabulary: Vocabulary) -> None:
+def test_compiled_functions_are_saved_by_workers(tmp_path, vocabulary):
     compiled = tmp_path / "compiled"
     plugin = tmp_path / "compiling.py"
     plugin.write_text(
@@ -600,9 +554,7 @@ class Compiles:
 
 
 @FILES
-def test_the_code_of_others_cannot_write_what_the_harness_unpickles(
-    tmp_path: Path, vocabulary: Vocabulary
-) -> None:
+def test_the_code_of_others_cannot_write_what_the_harness_unpickles(tmp_path, vocabulary):
     compiled, tables = tmp_path / "compiled", tmp_path / "tables"
     compiled.mkdir()
     plugin = tmp_path / "poisoning.py"
@@ -636,7 +588,7 @@ class Poisons:
     assert len(list((compiled / "workers").rglob("own"))) == 1
 
 
-def test_only_our_code_shares_the_folders_of_the_harness() -> None:
+def test_only_our_code_shares_the_folders_of_the_harness():
     here = {"NUMBA_CACHE_DIR": "/c", "TOKGATE_CACHE_DIR": "/t"}
     assert probing.caches_of(None, here) == here
     one, other = probing.caches_of("tiktoken", here), probing.caches_of("cmd:x", here)
@@ -650,7 +602,7 @@ def test_only_our_code_shares_the_folders_of_the_harness() -> None:
 
 @SOCKETS
 @FILES
-def test_any_server_is_confined_before_it_is_imported(tmp_path: Path) -> None:
+def test_any_server_is_confined_before_it_is_imported(tmp_path):
     own = tmp_path / "own"
     own.mkdir()
     (tmp_path / "other_server.py").write_text(
@@ -671,10 +623,9 @@ for refused in (socket.socket, lambda: open({str(tmp_path / "x")!r}, "w")):
 """
     )
     given = probing.argument(probing.plan_for([str(own)]))
-    done = subprocess.run(
-        [sys.executable, "-m", "harness.confinement.start", given, "other_server", "1", "2"],
-        capture_output=True, text=True, cwd=ROOT, timeout=300, check=False,
-        env={**os.environ, "PYTHONPATH": f"{ROOT}:{tmp_path}", "PYTHONDONTWRITEBYTECODE": "1"},
+    done = python(
+        "-m", "harness.confinement.start", given, "other_server", "1", "2",
+        PYTHONPATH=f"{ROOT}:{tmp_path}", PYTHONDONTWRITEBYTECODE="1",
     )  # fmt: skip
     refusals = [f"refused {errno.EACCES}"] * 2
     assert done.stdout.split("\n") == [*refusals, "1 2", ""], done.stderr

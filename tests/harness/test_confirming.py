@@ -1,9 +1,5 @@
 """What comes back is believed, another answer is determinism, what cannot be told is none."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Iterator
-
 import pytest
 
 from corpora.generators.base import Case
@@ -12,45 +8,21 @@ from harness.core.excused import LEAKING, TOGETHER
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.events import Unsettled
-from harness.findings import minimising
 from harness.findings.asking import Asking
 from harness.findings.entries import Entry
 from harness.workers.reasons import ABANDONED, ENOUGH, STOPPED
 from impls.interface import Died, Unsupported
-from tests.harness.test_findings import Scene, right
+from tests.harness.scenes import LATE, Scene, in_turn, right, time_to_shrink
 
-
-@pytest.fixture(autouse=True)
-def time_to_shrink(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(minimising, "SHRINK_SHARE", 1e9)
-
-
-def in_turn(*answers: object) -> Callable[[bytes], list[int]]:
-    """An encoder that does these on inputs with ``!``, one after another, the last for ever.
-
-    An exception is raised; ``wrong`` is a wrong answer, ``right`` a right one.
-    """
-    turns: Iterator[object] = iter(answers)
-    last: list[object] = [answers[-1]]
-
-    def encode(data: bytes) -> list[int]:
-        if b"!" not in data:
-            return list(data)
-        turn = next(turns, last[0])
-        if isinstance(turn, Exception):
-            raise turn
-        return list(data) if turn == "right" else [0] * len(data)
-
-    return encode
+__all__ = ["time_to_shrink"]  # a fixture of every test
 
 
 TOO_SLOW = "not asked: it was too slow in this batch"
 
-LATE = Died("timed-out", "no answer within 8.0 s of CPU time")
 GONE = Unsupported("withdrawn after 3 time-outs")
 
 
-def test_a_time_out_that_comes_back_is_a_finding() -> None:
+def test_a_time_out_that_comes_back_is_a_finding():
     scene = Scene(ref=right, bad=in_turn(LATE))
     scene.check("survival", b"text!")
     # Each time-out is dear, so that the input is made smaller once and no more.
@@ -87,23 +59,21 @@ WORSE, OTHERWISE = "survival/bpe/raw/crashed/P/bad", "determinism/bpe/raw/order/
         ("determinism", ("right", "wrong", "right"), [(OTHERWISE, b"text!")]),
     ],
 )
-def test_what_is_answered_when_it_is_asked_again(
-    check: str, answers: tuple[object, ...], found: list[tuple[str, bytes]]
-) -> None:
+def test_what_is_answered_when_it_is_asked_again(check, answers, found):
     scene = Scene(ref=right, bad=in_turn(*answers))
     buckets = scene.check(check, b"text!")
     assert scene.found == found
     assert found or buckets == [""]
 
 
-def test_who_does_not_answer_any_more_has_not_changed_its_answer() -> None:
+def test_who_does_not_answer_any_more_has_not_changed_its_answer():
     # Two differ from the reference; one of them is gone when they are asked again.
     scene = Scene(ref=right, bad=in_turn("wrong"), lost=in_turn("wrong", GONE))
     scene.check("equivalence", b"text!")
     assert not [bucket for bucket, _ in scene.found if bucket.startswith("determinism")]
 
 
-def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself() -> None:
+def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself():
     """It was not asked in time at first, and is as wrong as the other one."""
     scene = Scene(ref=right, bad=in_turn("wrong"), late=in_turn(Unsupported(TOO_SLOW), "wrong"))
     scene.check("equivalence", b"text!")
@@ -112,7 +82,7 @@ def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself() -> None:
     ]
 
 
-def test_a_finding_that_is_entered_meanwhile_breaks_nothing_off() -> None:
+def test_a_finding_that_is_entered_meanwhile_breaks_nothing_off():
     """A run broke off on a busy machine: what is known grew while it was read."""
     scene = Scene(ref=right, bad=right)
     violation = Violation("equivalence", 0, b"!", (), ("bad",), "order")
@@ -140,8 +110,8 @@ WITH_OTHERS = Failed(Status.CRASHED, f"killed by SIGSEGV\n{TOGETHER}")
     ],
 )
 def test_a_failure_of_a_further_question_is_no_determinism_and_is_not_forgotten(
-    check: str, failure: Failed, told: str
-) -> None:
+    check, failure, told
+):
     """It is answered when it is asked again."""
     scene = Scene(ref=right, bad=right)
     parts = (Part(("bad",), failure), Part(("bad (alone)",), Encoded((33,))))
@@ -151,7 +121,7 @@ def test_a_failure_of_a_further_question_is_no_determinism_and_is_not_forgotten(
 
 
 @pytest.mark.parametrize("second", [Unsupported("not this"), Unsupported(""), ValueError("once")])
-def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second: Exception) -> None:
+def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second):
     scene = Scene(ref=right, bad=in_turn("wrong", second))
     scene.check("equivalence", b"text!")
     [found] = scene.tracker.findings
@@ -167,7 +137,7 @@ def test_a_wrong_answer_that_is_not_given_again_is_of_determinism(second: Except
     [STOPPED, ENOUGH, TOO_SLOW, ABANDONED, "withdrawn after 3 time-outs",
      "could not be started again: no room", "longer than its limit of 9 bytes"],
 )  # fmt: skip
-def test_who_is_kept_from_answering_is_accused_of_nothing(reason: str) -> None:
+def test_who_is_kept_from_answering_is_accused_of_nothing(reason):
     scene = Scene(ref=right, bad=in_turn("wrong", Unsupported(reason)))
     assert scene.check("equivalence", b"text!") == [""]
     assert scene.found == []
@@ -176,7 +146,7 @@ def test_who_is_kept_from_answering_is_accused_of_nothing(reason: str) -> None:
     assert (unsettled.check, unsettled.implementations) == ("equivalence", ["bad"])
 
 
-def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled() -> None:
+def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled():
     scene = Scene(ref=right, bad=in_turn(LATE, "right"))
     scene.check("survival", b"text!")
     scene.tracker.settle(scene.pool)
@@ -184,7 +154,7 @@ def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled() -> 
 
 
 @pytest.mark.parametrize("reason", [TOO_SLOW, ABANDONED, STOPPED])
-def test_who_was_kept_from_answering_once_has_not_changed_its_answer(reason: str) -> None:
+def test_who_was_kept_from_answering_once_has_not_changed_its_answer(reason):
     """It gives the same wrong answer before and after the harness did not ask it."""
     kept = Unsupported(reason)
     # Wrong in the batch; then kept from answering while it is confirmed, four calls of it.

@@ -1,7 +1,5 @@
 """Whole engines as policies of ``tokgate forced``: planted ones are told apart, real ones walk."""
 
-from __future__ import annotations
-
 import json
 from importlib.util import find_spec
 from pathlib import Path
@@ -12,7 +10,6 @@ from corpora.grammars.json_schema import JsonSchemaGrammar
 from corpora.vocabularies.sources import resolve
 from harness.engine.selection import SelectionError
 from harness.studies.forced.policies import ENGINES, Policies, named
-from harness.studies.forced.results import Tally
 from harness.studies.forced.walk import Walk
 from impls.constrained import MOST_FORCED, only_ways
 
@@ -27,7 +24,7 @@ SCHEMA = {
 TEXT = json.dumps({"identifier": 12, "description": "a word"}, separators=(",", ":")).encode()
 
 
-def tally(spec: str, vocabulary: str = "tekken_240911") -> Tally:
+def tally(spec, vocabulary="tekken_240911"):
     """What a walk of one instance counts of a policy."""
     policies = Policies(resolve(vocabulary))
     made = policies.of_schema(["exact", spec], SCHEMA, "compact")
@@ -46,27 +43,27 @@ def tally(spec: str, vocabulary: str = "tekken_240911") -> Tally:
         ("Outside", {"outside_mask"}),
     ],
 )
-def test_each_mistake_is_named(name: str, wrong: set[str]) -> None:
+def test_each_mistake_is_named(name, wrong):
     counted = tally(f"{FILE}:{name}")
     faults = ("not_admitted", "outside_mask", "non_canonical", "gave_up")
     assert {fault for fault in faults if getattr(counted, fault)} == wrong
     assert (counted.forced_tokens > 0) == (name in {"Right", "ByteWise", "Lacking"})
 
 
-def test_tokens_without_an_alternative() -> None:
+def test_tokens_without_an_alternative():
     ways = {0: [5], 1: [6], 2: [7, 8]}
     assert only_ways(0, ways.__getitem__, lambda state, one: state + 1) == [5, 6]
     assert len(only_ways(0, lambda state: [1], lambda state, one: state)) == MOST_FORCED
 
 
-def test_what_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_installed_is_named(monkeypatch):
     monkeypatch.setattr("harness.studies.forced.policies.find_spec", lambda name: None)
     for name in ENGINES:
         with pytest.raises(SelectionError, match=r"pip install 'tokgate\[engines\]'"):
             named([name], resolve("toy_bytes"))
 
 
-def test_what_neither_heals_nor_constrains(tmp_path: Path) -> None:
+def test_what_neither_heals_nor_constrains(tmp_path):
     (tmp_path / "other.py").write_text(
         "from tests.harness.constrained_engines import Right\n"
         "from impls.interface import About\n"
@@ -78,7 +75,7 @@ def test_what_neither_heals_nor_constrains(tmp_path: Path) -> None:
 
 @pytest.mark.thorough  # indexes of regular expressions
 @pytest.mark.parametrize("name", ENGINES)
-def test_real_engines(name: str) -> None:
+def test_real_engines(name):
     if find_spec(ENGINES[name]) is None:
         pytest.skip(f"{name} is not installed: the extra 'engines'")
     counted = tally(name, "toy_bytes")

@@ -1,15 +1,10 @@
 """Examiners in processes of their own: what they tell, what they raise, and how they end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
 import time
-from collections.abc import Callable, Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -19,7 +14,7 @@ from harness.engine.copies import ExaminerProcess, packed
 from harness.engine.ending import BrokenOff
 from harness.engine.examiner import Ended, Left, Turn
 from harness.engine.state import NamedFailed
-from harness.events import Event, Phase
+from harness.events import Phase
 from tests.cluster.plans import plug_in, small_plan
 from tests.harness.test_sittings import sat
 
@@ -31,10 +26,10 @@ HANG_SECONDS = 60.0
 class Scripted:
     """An examiner that does as the vocabulary's name says."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.stopped = False
 
-    def examine(self, turn: Turn, tell: Callable[[Event], None]) -> Ended:
+    def examine(self, turn, tell):
         tell(Phase(f"examining {turn.source} \udc80"))
         match turn.source:
             case "named":
@@ -61,23 +56,23 @@ class Scripted:
             whole=True, loading=0.5, tally={"hung": sorted(turn.hung), "claims": [["\udc80"]]}
         )
 
-    def stop(self) -> None:
+    def stop(self):
         self.stopped = True
 
-    def close(self) -> list[Left]:
+    def close(self):
         return [LEFT]
 
 
-def made() -> Any:
+def made():
     return Scripted()
 
 
-def turn(source: str, *hung: str) -> Turn:
+def turn(source, *hung):
     return Turn(source, 1.0, 0.0, 0, list(hung))
 
 
 @pytest.fixture
-def copy() -> Iterator[ExaminerProcess]:
+def copy():
     one = ExaminerProcess(made, [])
     try:
         yield one
@@ -87,8 +82,8 @@ def copy() -> Iterator[ExaminerProcess]:
         assert not one._process.is_running()
 
 
-def test_what_it_tells_comes_back_event_by_event(copy: ExaminerProcess) -> None:
-    events: list[Event] = []
+def test_what_it_tells_comes_back_event_by_event(copy):
+    events = []
     ended = copy.examine(turn("usual", "\udc80"), events.append)
     assert ended == Ended(True, 0.5, {"hung": ["\udc80"], "claims": [["\udc80"]]})
     assert events == [Phase("examining usual \udc80")]
@@ -107,9 +102,7 @@ def test_what_it_tells_comes_back_event_by_event(copy: ExaminerProcess) -> None:
         ("killed", BrokenOff, "killed by SIGKILL; if memory is short, use --jobs 1"),
     ],
 )
-def test_what_it_raises_is_raised_here(
-    copy: ExaminerProcess, source: str, kind: type[Exception], words: str
-) -> None:
+def test_what_it_raises_is_raised_here(copy, source, kind, words):
     with pytest.raises(kind) as caught:
         copy.examine(turn(source), lambda event: None)
     assert words in str(caught.value)
@@ -117,8 +110,8 @@ def test_what_it_raises_is_raised_here(
         assert caught.value.trace == "two\nlines \udc80"
 
 
-def test_one_that_cannot_begin_says_why() -> None:
-    def failing() -> Any:
+def test_one_that_cannot_begin_says_why():
+    def failing():
         raise ValueError("no room for a process")
 
     copy = ExaminerProcess(failing, [])
@@ -128,18 +121,18 @@ def test_one_that_cannot_begin_says_why() -> None:
     assert copy.close() == []
 
 
-def test_it_is_stopped_while_it_examines(copy: ExaminerProcess) -> None:
-    def stop(event: Event) -> None:
+def test_it_is_stopped_while_it_examines(copy):
+    def stop(event):
         copy.stop()
 
     assert not copy.examine(turn("long"), stop).whole
     assert copy.close() == [LEFT]
 
 
-def test_what_nobody_takes_is_passed_over_at_the_end(copy: ExaminerProcess) -> None:
+def test_what_nobody_takes_is_passed_over_at_the_end(copy):
     """Ctrl-C ends the thread that hears it, while it goes on telling."""
 
-    def interrupted(event: Event) -> None:
+    def interrupted(event):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
@@ -147,7 +140,7 @@ def test_what_nobody_takes_is_passed_over_at_the_end(copy: ExaminerProcess) -> N
     assert copy.close() == [LEFT]
 
 
-def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_that_does_not_stop_is_killed(monkeypatch):
     monkeypatch.setattr(copies, "GRACE_SECONDS", 0.2)
     monkeypatch.setattr(Scripted, "stop", lambda self: None)
     copy = ExaminerProcess(made, [])
@@ -159,7 +152,7 @@ def test_one_that_does_not_stop_is_killed(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 @pytest.mark.parametrize("unread", [False, True])
-def test_it_ends_with_the_process_that_has_begun_it(unread: bool) -> None:
+def test_it_ends_with_the_process_that_has_begun_it(unread):
     first = ExaminerProcess(made, [])
     second = ExaminerProcess(made, [first])
     if unread:  # then its end comes as an error
@@ -172,7 +165,7 @@ def test_it_ends_with_the_process_that_has_begun_it(unread: bool) -> None:
     assert second.close() == [LEFT]
 
 
-def test_what_workers_left_is_not_lost_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_workers_left_is_not_lost_in_silence(monkeypatch):
     """Whether anything was left behind nobody knows then."""
     monkeypatch.setattr(Scripted, "close", lambda self: 1 / 0)
     copy = ExaminerProcess(made, [])
@@ -182,7 +175,7 @@ def test_what_workers_left_is_not_lost_in_silence(monkeypatch: pytest.MonkeyPatc
     assert copy.close() == []
 
 
-def test_a_run_of_two_processes_is_the_run_of_one(tmp_path: Path) -> None:
+def test_a_run_of_two_processes_is_the_run_of_one(tmp_path):
     plan = small_plan(plug_in(tmp_path))
     one = sat(plan, tmp_path / "one")
     two = sat(replace(plan, jobs=2), tmp_path / "two")

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import Any, cast
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -12,19 +11,17 @@ from corpora.families.catalog import families
 from corpora.vocabularies import sources
 from corpora.vocabularies.drawn.sized import of_size
 from corpora.vocabularies.model import Algorithm
-from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.engine.costs import Loaded, loaded
-from harness.events import Measured
 from harness.studies.costs import axes
 from harness.studies.costs.axes import AXES, SIZES, measure_axis
-from harness.studies.growth.cell import LAST_LOOK, PROOFS, Ask, Axis
+from harness.studies.growth.cell import LAST_LOOK, PROOFS, Axis
 from harness.studies.growth.study import answering
 from harness.verdict.bounds import judge_growth
 from harness.verdict.exponents import LEAST_POINTS
 from harness.workers import Limits
-from harness.workers.pool import WorkerPool
-from tests.harness.test_scaling_measured import contract, participant
+from tests.harness.growth_pools import contract, participant
+from tests.harness.plugged import live
 
 MUTANTS = "harness.studies.selftest.catalog"
 RIGHT = "harness.studies.selftest.plain.growing:PlainGrowing"
@@ -32,32 +29,31 @@ PROVED_AFTER = {rounds for _, rounds, _ in PROOFS}
 """Rounds after which a square is sure that nothing disturbs."""
 
 
-def never() -> bool:
+def never():
     return False
 
 
 def measured(
-    law: Callable[[int], float],
-    noise: Callable[[], float] = lambda: 1.0,
-    stopped: Callable[[], bool] = never,
-) -> Measured:
+    law,
+    noise=lambda: 1.0,
+    stopped=never,
+):
     """What is said of a cost in nanoseconds."""
 
-    def ask(asked: Sequence[int], turn: int) -> list[int]:
+    def ask(asked, turn):
         return [int(law(size) * noise()) for size in asked]
 
     said = said_of(ask, stopped)
-    assert said is not None
     return said
 
 
-def said_of(ask: Ask, stopped: Callable[[], bool] = never) -> Measured | None:
+def said_of(ask, stopped=never):
     taking = contract([participant("mine")])
-    on = Loaded(cast("WorkerPool", None), taking.participants[0], taking)
+    on = Loaded(None, taking.participants[0], taking)
     return measure_axis(Axis("calls", "batch", SIZES, ask), on, families()["prose"], stopped)
 
 
-def busy(seed: int) -> Callable[[], float]:
+def busy(seed):
     """Noise of a machine on which others work: mostly a little, now and then several times."""
     rng = np.random.default_rng(seed)
     return lambda: float(1 + rng.exponential(0.1) + (rng.random() < 0.2) * rng.exponential(2.0))
@@ -81,14 +77,14 @@ SQUARES: list[Callable[[int], float]] = [
 
 
 @pytest.mark.parametrize("law", LINEAR)
-def test_linear_costs_are_accused_on_no_busy_machine(law: Callable[[int], float]) -> None:
+def test_linear_costs_are_accused_on_no_busy_machine(law):
     for seed in range(60):
         assert measured(law, busy(seed)).verdict != "superlinear"
     assert measured(law).rounds == 3
 
 
 @pytest.mark.parametrize("law", SQUARES)
-def test_squares_are_told_on_busy_machines_as_well(law: Callable[[int], float]) -> None:
+def test_squares_are_told_on_busy_machines_as_well(law):
     assert measured(law).verdict == "superlinear"
     assert measured(law).rounds in PROVED_AFTER
     told = [measured(law, busy(seed)).verdict for seed in range(40)]
@@ -96,22 +92,21 @@ def test_squares_are_told_on_busy_machines_as_well(law: Callable[[int], float]) 
     assert "linear" not in told
 
 
-def test_what_looks_superlinear_when_time_is_up_is_looked_at_until_it_is_sure() -> None:
+def test_what_looks_superlinear_when_time_is_up_is_looked_at_until_it_is_sure():
     said = measured(SQUARES[0], stopped=lambda: True)
     assert said.verdict == "superlinear" and said.rounds in PROVED_AFTER
     assert measured(LINEAR[0], stopped=lambda: True).rounds == 3
 
 
-def test_a_square_that_is_not_answered_to_the_end_is_open() -> None:
-    def ask(asked: Sequence[int], turn: int) -> list[int] | None:
+def test_a_square_that_is_not_answered_to_the_end_is_open():
+    def ask(asked, turn):
         return None if turn == 2 else [int(SQUARES[0](size)) for size in asked]
 
     said = said_of(ask)
-    assert said is not None
     assert (said.verdict, said.rounds) == ("inconclusive", 3)
 
 
-def test_what_is_slow_has_fewer_sizes_and_enough_of_them_to_be_judged() -> None:
+def test_what_is_slow_has_fewer_sizes_and_enough_of_them_to_be_judged():
     said = measured(lambda n: 5e3 * n * n)
     assert len(said.points) >= LEAST_POINTS
     assert said.verdict == "superlinear"
@@ -121,11 +116,11 @@ def test_what_is_slow_has_fewer_sizes_and_enough_of_them_to_be_judged() -> None:
     assert few.rounds < LAST_LOOK
 
 
-def test_who_does_not_answer_has_no_row() -> None:
+def test_who_does_not_answer_has_no_row():
     assert said_of(lambda sizes, turn: None) is None
 
 
-def test_a_row_is_judged_by_the_bound_of_the_candidate() -> None:
+def test_a_row_is_judged_by_the_bound_of_the_candidate():
     linear, square = measured(LINEAR[0]), measured(SQUARES[0])
     assert [one.outcome for one in judge_growth([linear], [], (), {"mine"})] == ["pass"]
     (one,) = judge_growth([square], [], (), {"mine"})
@@ -133,27 +128,20 @@ def test_a_row_is_judged_by_the_bound_of_the_candidate() -> None:
     assert one.line.endswith(", where n is the number of calls")
 
 
-def rows(spec: str, vocabulary: str = "toy_bytes") -> dict[str, Measured]:
+def rows(spec, vocabulary="toy_bytes"):
     """What is measured of an implementation, by row."""
-    known, found = sources.resolve(vocabulary), dict[str, Measured]()
-    (one,), _ = selection.participants([spec])
-    contracts = contracts_of(known, [one], frozenset(), proper=True)
-    family = families()["prose"]
-    pool = WorkerPool([one], Limits())
-    try:
-        pool.load(known, [one.name])
+    found, family = {}, families()["prose"]
+    with live([spec], vocabulary) as (pool, contracts):
+        known, one = contracts[0].vocabulary, contracts[0].participants[0]
         on = answering(pool, one, contracts, family.make(known, 256, 0))
-        assert on is not None
         for name, row, asking in AXES:
             ask = asking(on, contracts, family)
             said = ask and measure_axis(Axis(name, row, SIZES, ask), on, family, never)
             found |= {row: said} if said is not None else {}
-    finally:
-        pool.close()
     return found
 
 
-def test_what_is_right_is_linear_along_each_axis_that_it_has() -> None:
+def test_what_is_right_is_linear_along_each_axis_that_it_has():
     found = rows(RIGHT, "tekken_240911")
     assert {row: one.verdict for row, one in found.items()} == {
         "special-tokens": "linear",
@@ -163,33 +151,31 @@ def test_what_is_right_is_linear_along_each_axis_that_it_has() -> None:
     assert [found[row].axis for row in found] == ["special tokens", "calls", "ids"]
 
 
-def test_ids_that_are_decoded_one_by_one_have_a_row() -> None:
+def test_ids_that_are_decoded_one_by_one_have_a_row():
     assert rows("tiktoken")["streaming"].verdict == "linear"
 
 
 @pytest.mark.parametrize(
     ("name", "row"), [("square-in-batch", "batch"), ("square-in-decoding", "decoding")]
 )
-def test_each_square_shows_on_its_own_axis(name: str, row: str) -> None:
+def test_each_square_shows_on_its_own_axis(name, row):
     found = rows(f"{MUTANTS}:growth.{name}")
     assert [one for one, said in found.items() if said.verdict == "superlinear"] == [row]
 
 
-def loading(spec: str) -> Measured:
+def loading(spec):
     (one,), _ = selection.participants([spec])
     with (
         loaded(one, sources.resolve("toy_bytes")) as on,
         axes.loading(on, Limits(), never) as axis,
     ):
-        assert axis is not None
         said = measure_axis(axis, on, families()["prose"], never, axes.LOAD_LIMIT)
-    assert said is not None
     return said
 
 
 def test_a_square_in_loading_is_told_by_the_cost_of_the_load_alone(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(axes, "LOADED", (1000, 16_000))
     said = loading(f"{MUTANTS}:growth.square-in-loading")
     assert (said.verdict, said.family, said.axis) == ("superlinear", "loading", "tokens")
@@ -198,12 +184,11 @@ def test_a_square_in_loading_is_told_by_the_cost_of_the_load_alone(
 
 @pytest.mark.parametrize("algorithm", [Algorithm.BPE, Algorithm.UNIGRAM, Algorithm.WORDPIECE])
 def test_random_vocabularies_have_their_size_and_are_the_same_each_time(
-    algorithm: Algorithm,
-) -> None:
+    algorithm,
+):
     one, again = of_size(algorithm, 1500), of_size(algorithm, 1500)
-    assert one is not None and again is not None
     assert len(one) == 1500
     assert one.fingerprint == again.fingerprint
     texts = [token for token in one.tokens if token is not None]
     assert len(set(texts)) == len(texts)
-    assert of_size(cast("Any", "wordlevel"), 1500) is None
+    assert of_size("wordlevel", 1500) is None

@@ -1,30 +1,30 @@
-"""The time that a budget gives, by a clock of our own."""
-
-from __future__ import annotations
+"""The time that a budget gives, and how it is shared, by a clock of our own."""
 
 import math
 
 import pytest
 
 from harness.core.countdown import Countdown, seconds_text
+from harness.engine.examiner import LEAST_SECONDS, share
+from harness.engine.state import last_seconds, left_for_cases
 
 
 class Clock:
     """A clock that moves when it is told to."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.at = 100.0
 
-    def __call__(self) -> float:
+    def __call__(self):
         return self.at
 
 
 @pytest.fixture
-def clock() -> Clock:
+def clock():
     return Clock()
 
 
-def test_what_comes_before_the_first_case_is_counted_apart(clock: Clock) -> None:
+def test_what_comes_before_the_first_case_is_counted_apart(clock):
     countdown = Countdown(60.0, clock)
     clock.at += 500
     assert not countdown.over
@@ -41,7 +41,7 @@ def test_what_comes_before_the_first_case_is_counted_apart(clock: Clock) -> None
     assert (endless.over, endless.left) == (False, math.inf)
 
 
-def test_a_part_ends_no_later_than_the_whole(clock: Clock) -> None:
+def test_a_part_ends_no_later_than_the_whole(clock):
     countdown = Countdown(60.0, clock).start()
     clock.at += 50
     part, short = countdown.part(30.0), countdown.part(2.0)
@@ -55,5 +55,45 @@ def test_a_part_ends_no_later_than_the_whole(clock: Clock) -> None:
 @pytest.mark.parametrize(
     ("seconds", "said"), [(None, "until Ctrl-C"), (45.0, "for 45 s"), (3600.0, "for 60 min")]
 )
-def test_in_words(seconds: float | None, said: str) -> None:
+def test_in_words(seconds, said):
     assert seconds_text(seconds) == said
+
+
+def test_no_new_case_is_asked_in_the_last_part_of_a_budget(clock):
+    assert left_for_cases(Countdown(None, clock).start()) == math.inf
+    countdown = Countdown(10.0, clock)
+    clock.at += 50  # loading
+    assert left_for_cases(countdown) == pytest.approx(10.0 - last_seconds(10.0))
+    countdown.start()
+    clock.at += 10.0 - last_seconds(10.0) + 0.01
+    assert left_for_cases(countdown) < 0
+    assert not countdown.over
+
+
+def test_the_last_part_is_enough_to_minimise_and_no_large_part_of_a_short_budget():
+    assert [last_seconds(budget) for budget in (2.0, 10.0, 20.0, 100.0)] == [0.2, 1.0, 1.0, 4.0]
+
+
+def test_shares_of_one_lane_use_up_what_is_left():
+    left, weights = 40.0, [1.0, 1.0, 1.0, 0.25, 0.25]
+    spent = 0.0
+    for place, weight in enumerate(weights):
+        spent += share(left - spent, weight, sum(weights[place:]), 1, 0.0)
+    assert spent == pytest.approx(left)
+
+
+@pytest.mark.parametrize(
+    ("given", "seconds"),
+    [
+        # Two lanes have twice as much each, but no more than there is.
+        ((40.0, 1.0, 4.0, 2, 0.0), 20.0),
+        ((40.0, 1.0, 1.0, 2, 0.0), 40.0),
+        # What is reserved is not shared.
+        ((40.0, 1.0, 2.0, 1, 20.0), 10.0),
+        # Everybody gets something while there is time.
+        ((5.0, 0.25, 10.0, 1, 10.0), LEAST_SECONDS),
+        ((0.1, 0.25, 10.0, 1, 0.0), 0.1),
+    ],
+)
+def test_a_share(given, seconds):
+    assert share(*given) == seconds

@@ -1,10 +1,7 @@
 """Coverage: what a run examined follows from its events, whatever they are."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import Any
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -14,7 +11,6 @@ from hypothesis import strategies as st
 from harness.events import (
     UNEXAMINED,
     Counted,
-    Event,
     Finished,
     Forced,
     ImplementationFailed,
@@ -62,7 +58,7 @@ NOT_LOOKED_INTO = (
 FORCED = Forced("tokgate", "toy", "exact", 1, 1, 0)
 
 
-def gaps(*events: Event) -> list[str]:
+def gaps(*events):
     return judging.gaps(Coverage.of(events))
 
 
@@ -98,7 +94,7 @@ def gaps(*events: Event) -> list[str]:
                  batch(mode="text", mine=(0, 0, 1), right=(0, 0, 1))]),
     ],
 )  # fmt: skip
-def test_what_was_examined_has_no_gap(begun: Event, events: list[Event]) -> None:
+def test_what_was_examined_has_no_gap(begun, events):
     assert gaps(begun, *events) == []
 
 
@@ -136,9 +132,7 @@ def test_what_was_examined_has_no_gap(begun: Event, events: list[Event]) -> None
          "none of 128 inputs)"),
     ],
 )  # fmt: skip
-def test_what_was_not_examined_is_named_with_the_reason(
-    begun: Event, events: list[Event], said: str
-) -> None:
+def test_what_was_not_examined_is_named_with_the_reason(begun, events, said):
     line, *_ = gaps(begun, *events)
     assert line.startswith(said)
 
@@ -147,7 +141,7 @@ def test_what_was_not_examined_is_named_with_the_reason(
     ("answered", "declined", "fine"),
     [(LEAST_CASES, 90_000, True), (LEAST_CASES - 1, 90_000, False), (5, 5, True), (4, 6, False)],
 )
-def test_so_many_answers_are_enough(answered: int, declined: int, fine: bool) -> None:
+def test_so_many_answers_are_enough(answered, declined, fine):
     told = batch(mine=(answered, 0, declined), right=(answered + declined, 0, 0))
     assert (gaps(MINE, PAIR, told) == []) == fine
 
@@ -178,7 +172,7 @@ KEPT = opened("mine", on="x", mode="text", references=[], excluded={"tokenizers"
          "them off, set always_special = True (docs/plugins.md)"),
     ],
 )  # fmt: skip
-def test_what_a_reader_should_know_besides_is_noted(told: list[Event], said: str) -> None:
+def test_what_a_reader_should_know_besides_is_noted(told, said):
     assert judging.notes(Coverage.of(told)) == [said]
 
 
@@ -216,9 +210,9 @@ NAMED = st.fixed_dictionaries(
 
 
 @given(NAMED, st.lists(DRAWN, max_size=12))
-def test_no_report_contradicts_the_gate(named: dict[str, Any], drawn: list[Event]) -> None:
+def test_no_report_contradicts_the_gate(named, drawn):
     """Records of every kind: JUnit, SARIF, Markdown, annotations and the summary say the same."""
-    begun: list[Event] = [started(**named), *drawn]
+    begun = [started(**named), *drawn]
     coverage = Coverage.of(begun)
     verdict = gate.judge([], [], coverage)
     end = Finished(
@@ -250,7 +244,7 @@ def test_no_report_contradicts_the_gate(named: dict[str, Any], drawn: list[Event
         assert "NOT EXAMINED" in heading
 
 
-def test_the_fold_has_what_was_found_and_by_whose_cases() -> None:
+def test_the_fold_has_what_was_found_and_by_whose_cases():
     smaller = found(id="f-2", replaces="f-1")
     told = [
         started(), PAIR, batch(mine=(3, 1, 0), right=(4, 0, 0)), found(id="f-1"), LEFT,

@@ -1,27 +1,21 @@
 """Records with fields of wrong types: one line with the number of the line and the field."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.core import stored
-from harness.events import Event, Measured, Phase, read_events
+from harness.events import Measured, Phase, read_events
 from tests.reports import records
 
-ROOT = Path(__file__).parents[2]
 
-
-def changed(event: Event, **fields: Any) -> str:
+def changed(event, **fields):
     """The line of an event with some of its fields replaced."""
     return json.dumps({**json.loads(event.to_json()), **fields})
 
 
-def fault(line: str, tmp_path: Path) -> str:
+def fault(line, tmp_path):
     """What reading a record says whose second line this is."""
     path = tmp_path / "run.jsonl"
     path.write_text(f"{Phase('one').to_json()}\n{line}\n")
@@ -58,11 +52,11 @@ GROUP = asdict(FOUND.partition[0])
         ),
     ],
 )
-def test_a_field_of_a_wrong_type_is_named(line: str, told: str, tmp_path: Path) -> None:
+def test_a_field_of_a_wrong_type_is_named(line, told, tmp_path):
     assert told in fault(line, tmp_path)
 
 
-def test_what_other_versions_have_is_passed_over(tmp_path: Path) -> None:
+def test_what_other_versions_have_is_passed_over(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text(
         '{"event": "Phase", "text": "x", "of": "a later version"}\n{"event": "Unheard"}\n'
@@ -70,7 +64,7 @@ def test_what_other_versions_have_is_passed_over(tmp_path: Path) -> None:
     assert list(read_events(path)) == [Phase("x")]
 
 
-def test_whole_numbers_are_numbers(tmp_path: Path) -> None:
+def test_whole_numbers_are_numbers(tmp_path):
     path = tmp_path / "run.jsonl"
     path.write_text(changed(records.measured()[0], exponent=1, points=[[1, 2]]) + "\n")
     (read,) = read_events(path)
@@ -78,7 +72,7 @@ def test_whole_numbers_are_numbers(tmp_path: Path) -> None:
     assert (read.exponent, read.points) == (1, [[1, 2]])
 
 
-def test_a_line_without_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_line_without_end(tmp_path, monkeypatch):
     path = tmp_path / "run.jsonl"
     path.write_text(Phase("x" * 1000).to_json() + "\n")
     monkeypatch.setattr(stored, "MAX_LINE", 100)

@@ -1,7 +1,5 @@
 """A check declares itself: every table elsewhere is derived from what it says."""
 
-from __future__ import annotations
-
 import json
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree as ET
@@ -9,10 +7,9 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.checks import CHECKS
-from harness.checks.asking import AsksAgain, Look, Subject
-from harness.checks.base import Check, Judgement, Observation, Probe, Severity, ids_of
+from harness.checks.asking import AsksAgain
+from harness.checks.base import Check, Judgement, Observation, Severity, ids_of
 from harness.cli.catalogues import rows
-from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Mode
 from reports import html, junit, sarif
@@ -23,9 +20,7 @@ from tests.harness.samples import contract
 from tests.reports import records
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from harness.checks.base import Ask
+    pass
 
 
 class Palindromes(Check):
@@ -40,7 +35,7 @@ class Palindromes(Check):
     said = "read a text in one direction only"
     asks_further = False
 
-    def judge(self, seen: Observation, ask: Ask) -> Judgement:
+    def judge(self, seen, ask):
         """Nothing is wrong."""
         return Judgement()
 
@@ -55,7 +50,7 @@ class Halves(AsksAgain):
     summary = "halves have as many ids as the whole"
     severity = Severity.SERVICE
 
-    def look(self, one: Subject) -> Look:
+    def look(self, one):
         """One half after the other; who has an empty input is not asked."""
         if not one.data:
             return
@@ -67,17 +62,15 @@ class Halves(AsksAgain):
         one.judge(right, None if same else fault)
 
 
-def test_all_inputs_are_asked_about_in_one_request_a_round() -> None:
+def test_all_inputs_are_asked_about_in_one_request_a_round():
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     first = Results.of([Encoded((1, 2)), Encoded(()), Encoded((1,)), Unsupported()])
     inputs = Inputs.of([b"ab", b"", b"abc", b"d"])
     seen = Observation(terms, inputs, dict.fromkeys(terms.names, first))
     asked = []
 
-    def ask(probes: Sequence[Probe]) -> list[Results]:
-        for one in probes:
-            assert isinstance(one.request, Encode)
-            asked.append((one.implementation, [*one.request.inputs]))
+    def ask(probes):
+        asked.extend((one.implementation, [*one.request.inputs]) for one in probes)
         answer = Results.of([Encoded((1,)), Unsupported() if len(asked) > 3 else Encoded((2,))])
         return [answer] * len(probes)
 
@@ -93,7 +86,7 @@ def test_all_inputs_are_asked_about_in_one_request_a_round() -> None:
     ]
 
 
-def told(*checks: str) -> RunRecord:
+def told(*checks):
     """A record with a finding of each of these checks."""
     found = [
         records.found(f"f-{number}", b"ab", check=check, bucket=f"{check}/x")
@@ -103,14 +96,14 @@ def told(*checks: str) -> RunRecord:
 
 
 @pytest.mark.parametrize("check", CHECKS)
-def test_every_check_has_a_rule_and_words_of_its_own(check: str) -> None:
+def test_every_check_has_a_rule_and_words_of_its_own(check):
     [bucket] = told(check).buckets
     rules = json.loads(sarif.render(records.clean()))["runs"][0]["tool"]["driver"]["rules"]
     assert f"tokgate/{check}" in {rule["id"] for rule in rules}
     assert not spoken(bucket.example).endswith(f": {check}")
 
 
-def test_a_check_needs_its_declaration_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_check_needs_its_declaration_alone(monkeypatch):
     """Beside its file, nothing knows of it but the registry: every table has it all the same."""
     monkeypatch.setitem(CHECKS, Palindromes.name, Palindromes())
     monkeypatch.setattr(records, "CHECKS", [*records.CHECKS, Palindromes.name])
@@ -134,7 +127,7 @@ def test_a_check_needs_its_declaration_alone(monkeypatch: pytest.MonkeyPatch) ->
     assert {"name": "palindromes", "summary": Palindromes.summary} in rows("checks")
 
 
-def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:
+def test_a_check_that_needs_a_capability_does_not_apply_without_it():
     plain = contract("toy_bytes", "bpe.naive", mode=Mode())
     claimed = plain.participants[0].about.capabilities
     for check in CHECKS.values():
@@ -142,7 +135,7 @@ def test_a_check_that_needs_a_capability_does_not_apply_without_it() -> None:
             assert not check.applies(plain), check.name
 
 
-def test_what_a_check_declares_is_well_formed() -> None:
+def test_what_a_check_declares_is_well_formed():
     phrases = [check.said for check in CHECKS.values()]
     assert len(set(phrases)) == len(phrases)
     for name, check in CHECKS.items():
@@ -151,7 +144,7 @@ def test_what_a_check_declares_is_well_formed() -> None:
         assert check.asks_further or check.every == 1
 
 
-def test_a_finding_of_a_check_that_is_not_known_here_is_shown() -> None:
+def test_a_finding_of_a_check_that_is_not_known_here_is_shown():
     """A record of another version may have one."""
     [bucket] = told("palindromes").buckets
     assert severity(bucket.example) == "wrong service"

@@ -1,19 +1,16 @@
 """Commands that are imported when they are called."""
 
-from __future__ import annotations
-
 import pkgutil
-import subprocess
-import sys
 
 import pytest
 
 from harness.cli import commands
 from harness.cli.deferred import COMMANDS
+from tests.harness.command import python
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_the_summary_is_that_of_the_command(name: str) -> None:
+def test_the_summary_is_that_of_the_command(name):
     listed = COMMANDS[name]
     command = listed.loaded()
     assert command.name == name
@@ -22,11 +19,11 @@ def test_the_summary_is_that_of_the_command(name: str) -> None:
     assert ("--cluster" in options) == listed.on_cluster
 
 
-def test_each_file_is_a_command() -> None:
+def test_each_file_is_a_command():
     assert {one.name for one in pkgutil.iter_modules(commands.__path__)} == COMMANDS.keys()
 
 
-def imported(arguments: list[str], modules: tuple[str, ...]) -> str:
+def imported(arguments, modules):
     """Which of these modules a command line has imported when it ends, as a list's text."""
     code = (
         "import sys, harness.cli.application as cli\n"
@@ -34,14 +31,11 @@ def imported(arguments: list[str], modules: tuple[str, ...]) -> str:
         "try: cli.main()\n"
         f"finally: print([one for one in {modules!r} if one in sys.modules])"
     )
-    done = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=False, timeout=120
-    )
-    return done.stdout.splitlines()[-1]
+    return python("-c", code).stdout.splitlines()[-1]
 
 
 @pytest.mark.parametrize("arguments", [["--help"], ["runs"]])
-def test_what_names_no_command_imports_none(arguments: list[str]) -> None:
+def test_what_names_no_command_imports_none(arguments):
     assert imported(arguments, ("numpy", "numba", "harness.events", "reports")) == "[]"
 
 
@@ -53,5 +47,5 @@ HEAVY = ("numba", "psutil", "harness.events", "harness.checks", "harness.engine.
     "arguments",
     [["--help"], ["--vocab", "x"], ["--impl", "x"]],
 )
-def test_a_mistake_in_a_run_shows_before_what_runs_is_imported(arguments: list[str]) -> None:
+def test_a_mistake_in_a_run_shows_before_what_runs_is_imported(arguments):
     assert imported(["run", *arguments], HEAVY) == "[]"

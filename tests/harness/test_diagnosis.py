@@ -1,17 +1,13 @@
 """Stages, kinds, buckets, sentences: alike for like causes, whatever the input's length."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation
-from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status
+from harness.core.outcomes import Encoded, Failed, Rejected, Status
 from harness.core.partition import Part
-from harness.core.pretokens import piece_ends
 from harness.findings.describing import difference
 from harness.findings.diagnosis import (
     bucket,
@@ -27,7 +23,7 @@ TEXT = Mode(pretokenize=True)
 BYTES = sources.resolve("toy_bytes")
 
 
-def spelled(vocabulary: Vocabulary, *texts: str) -> Encoded:
+def spelled(vocabulary, *texts):
     """The tokens with these texts; one that is none is spelled as a number that no token has."""
     known = {
         token.decode(errors="replace"): i for i, token in enumerate(vocabulary.tokens) if token
@@ -85,9 +81,7 @@ said where the inside of one is not known."""
 
 
 @pytest.mark.parametrize(("name", "data", "one", "other", "stage", "seen"), STAGES)
-def test_stages(
-    name: str, data: str, one: list[str] | None, other: list[str] | None, stage: str, seen: str
-) -> None:
+def test_stages(name, data, one, other, stage, seen):
     trusted, culprit, *boxes = NAMES[name]
     terms = contract(name, *NAMES[name], mode=TEXT)
     mine = replace(terms.participants[-1], name="mine", spec="mine.py:Mine")
@@ -97,7 +91,7 @@ def test_stages(
         for texts in (one, other)
     )
 
-    def said(who: str, *, swapped: bool = False) -> str:
+    def said(who, *, swapped=False):
         parts = [(trusted, first), (who, second)]
         if swapped:  # whichever side it stands on
             parts = [(who, first), (trusted, second)]
@@ -110,19 +104,14 @@ def test_stages(
     assert said("mine", swapped=True) == seen
 
 
-def test_ends_of_pre_tokens() -> None:
-    assert piece_ends(BYTES, b"the  12") == {3, 4, 7}
-    assert piece_ends(BYTES, b"\xff") == set()
-
-
-def test_special_tokens() -> None:
+def test_special_tokens():
     terms = contract("tekken_240911", "tiktoken", "bpe.heap", mode=Mode(special="all"))
     whole, parts = (spelled(terms.vocabulary, *texts) for texts in (["[INST]"], "[INST]"))
     found = violation("equivalence", b"[INST]", ("tiktoken", whole), ("bpe.heap", parts))
     assert stage_of(found, terms) == "special-tokens"
 
 
-def test_a_reference_needs_no_model_for_our_own_to_be_diagnosed() -> None:
+def test_a_reference_needs_no_model_for_our_own_to_be_diagnosed():
     terms = contract("toy_bytes", "tiktoken", "bpe.heap", "rs-bpe")
     ours = violation("equivalence", b"th", ("tiktoken", TH), ("bpe.heap", T_H))
     theirs = violation("equivalence", b"th", ("tiktoken", TH), ("rs-bpe", T_H))
@@ -145,11 +134,11 @@ def test_a_reference_needs_no_model_for_our_own_to_be_diagnosed() -> None:
         ("\n\u0301\u200d".encode(), "mixed"),
     ],
 )
-def test_kinds_by_category(data: bytes, kind: str) -> None:
+def test_kinds_by_category(data, kind):
     assert categories(data) == kind
 
 
-def test_kinds_by_number_of_tokens_and_signatures_whatever_the_length() -> None:
+def test_kinds_by_number_of_tokens_and_signatures_whatever_the_length():
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     for count in (1, 10, 1000):
         whole, cut = (Encoded(one.ids * count) for one in (TH, T_H))
@@ -161,7 +150,7 @@ def test_kinds_by_number_of_tokens_and_signatures_whatever_the_length() -> None:
             assert kind_of(one, "text", terms) == "L"
 
 
-def test_the_signature_names_culprits_by_part() -> None:
+def test_the_signature_names_culprits_by_part():
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     good, bad, worse = (Encoded((i,)) for i in (97, 98, 99))
     parts = (Part(("a", "b"), good), Part(("c", "d"), bad), Part(("e",), worse))
@@ -191,7 +180,7 @@ def test_the_signature_names_culprits_by_part() -> None:
         ),
     ],
 )
-def test_the_sentence(one: Outcome, other: Outcome, place: int | None, words: str) -> None:
+def test_the_sentence(one, other, place, words):
     found = violation("equivalence", b"a", ("x", one), ("y", other))
     at, sentence = difference(found, BYTES)
     assert at == place
@@ -199,7 +188,7 @@ def test_the_sentence(one: Outcome, other: Outcome, place: int | None, words: st
     assert "\n" not in sentence
 
 
-def test_the_sentence_is_about_who_is_blamed_where_others_differ_too() -> None:
+def test_the_sentence_is_about_who_is_blamed_where_others_differ_too():
     dead = Failed(Status.CRASHED, "killed by SIGABRT\nthe log")
     found = violation("survival", b"a", ("x", Encoded((97,))), ("y", Encoded((98,))), ("z", dead))
     told = difference(replace(found, culprits=("z",)), BYTES)

@@ -1,31 +1,29 @@
 """Two runs compared: nothing that the second run could not see counts as fixed."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.events import BatchDone, Counted, Event, Found
+from harness.events import BatchDone, Counted
 from harness.verdict.coverage import Coverage
-from harness.verdict.diff import CHANCE, Diff, Growth, State, compare
+from harness.verdict.diff import CHANCE, Growth, State, compare
 from tests.harness.command import here
 from tests.harness.made import found, grown, opened, started, write_record
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 VERSIONS = {"tokgate": "1", "mine": "2"}
 
 
 def events_of(
-    *events: Event, judged: int = 1000, names: tuple[str, ...] = ("right", "mine"),
-    on: str = "toy", check: str = "equivalence", generator: str = "edge", **begun: Any,
-) -> list[Event]:  # fmt: skip
+    *events, judged = 1000, names = ("right", "mine"),
+    on = "toy", check = "equivalence", generator = "edge", **begun,
+) :  # fmt: skip
     batch = BatchDone(
         f"{on}/raw", generator, judged, judged, judged, {check: dict.fromkeys(names, judged)}, {}
     )
@@ -33,18 +31,18 @@ def events_of(
     return [start, opened(*names, on=on, checks=[check]), batch, *events]
 
 
-def run(*events: Event, **how: Any) -> Coverage:
+def run(*events, **how):
     return Coverage.of(events_of(*events, **how))
 
 
-def states(diff: Diff) -> list[State]:
+def states(diff):
     return [change.state for change in diff.changes]
 
 
 OLD = run(found(), Counted("x", 1))
 
 
-def test_new_and_still_there_and_fixed() -> None:
+def test_new_and_still_there_and_fixed():
     old, new = run(found("gone"), found("stays")), run(found("stays"), found("fresh"))
     diff = compare(old, new)
     assert [(c.state, c.bucket) for c in diff.changes] == [
@@ -72,27 +70,25 @@ def test_new_and_still_there_and_fixed() -> None:
         (run(versions={"tokgate": "2", "mine": "2"}), "missed by chance"),
     ],
 )
-def test_what_the_new_run_did_not_look_into_is_not_observed(new: Coverage, why: str) -> None:
+def test_what_the_new_run_did_not_look_into_is_not_observed(new, why):
     [change] = compare(OLD, new).changes
     assert change.state is State.NOT_OBSERVED
     assert why in change.note
 
 
-def test_the_same_cases_show_that_it_is_fixed() -> None:
+def test_the_same_cases_show_that_it_is_fixed():
     assert states(compare(OLD, run())) == [State.FIXED]
 
 
 @given(st.integers(1, 200), st.integers(1, 200), st.integers(0, 400))
-def test_of_other_cases_it_takes_so_many_that_missing_it_is_improbable(
-    seen: int, was: int, now: int
-) -> None:
+def test_of_other_cases_it_takes_so_many_that_missing_it_is_improbable(seen, was, now):
     seen = min(seen, was)
     old, new = run(found(), Counted("x", seen), judged=was), run(seed=2, judged=now)
     improbable = now > 0 and (1 - seen / was) ** now <= CHANCE
     assert (states(compare(old, new)) == [State.FIXED]) == improbable
 
 
-def test_a_replay_ran_the_inputs_themselves() -> None:
+def test_a_replay_ran_the_inputs_themselves():
     old = run(found("x"), found("y"))
     for judged, what, state in (
         (2, "replay", State.FIXED), (1, "replay", State.NOT_OBSERVED),
@@ -102,7 +98,7 @@ def test_a_replay_ran_the_inputs_themselves() -> None:
         assert states(compare(old, new)) == [state] * 2
 
 
-def variant(kind: str, stage: str = "merges", **changes: Any) -> Found:
+def variant(kind, stage="merges", **changes):
     return found(f"equivalence/bpe/text/{stage}/{kind}/mine", **changes)
 
 
@@ -125,9 +121,7 @@ CN = variant("Cn", "ids")
         ([L, variant("L", vocabulary="two")], [L], [State.STILL, State.NOT_OBSERVED], False),
     ],
 )
-def test_findings_are_compared_by_cause_and_comparison(
-    old: list[Found], new: list[Found], said: list[State], news: bool
-) -> None:
+def test_findings_are_compared_by_cause_and_comparison(old, new, said, news):
     diff = compare(run(*old), run(*new))
     assert (states(diff), diff.new) == (said, news)
     assert not news or diff.changes[0].example == new[-1]
@@ -149,19 +143,19 @@ def test_findings_are_compared_by_cause_and_comparison(
         ("linear", None, None),
     ],
 )
-def test_growth(before: str, after: str | None, state: Growth | None) -> None:
+def test_growth(before, after, state):
     diff = compare(run(grown(before)), run(*([grown(after)] if after else [])))
     assert [row.state for row in diff.scaling] == ([state] if state else [])
     assert diff.new is (state is Growth.WORSE)
 
 
-def test_versions_that_differ_are_told() -> None:
+def test_versions_that_differ_are_told():
     diff = compare(run(), run(versions={"tokgate": "1", "c": "3"}))
     assert diff.versions == {"mine": ("2", ""), "c": ("", "3")}
     assert compare(Coverage.of([]), Coverage.of([])).changes == ()
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(tmp_path):
     records = {
         "old": (found("gone"), found("stays"), grown("linear")),
         "new": (found("fresh|`"), found("stays"), grown("superlinear")),

@@ -1,20 +1,14 @@
 """What does not come back when asked again, alone and unhurried, is excused; the rest is named."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from harness.core.messages import Encode, Meter
-from harness.core.outcomes import Encoded, Inputs, Outcome, Status
+from harness.core.outcomes import Encoded, Inputs, Status
 from harness.workers import Limits, rows
 from tests.breadth import thorough_from
-from tests.harness.plugged import RAW, Make, ask, of, plugged
+from tests.harness.plugged import RAW, ask, of, plugged
 
 LIMITS = Limits(seconds=0.4, memory=1 << 30)
 
@@ -85,12 +79,12 @@ class Locked(Plain):
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
+def vocabulary():
     return sources.resolve("toy_bytes")
 
 
 @pytest.fixture
-def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
+def make(tmp_path, monkeypatch):
     """Start a worker of one of the plug-in's classes."""
     monkeypatch.setenv("TOKGATE_TEST_MARK", str(tmp_path / "mark"))
     with plugged(tmp_path, PLUGIN, LIMITS) as start:
@@ -99,7 +93,7 @@ def make(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Make]:
 
 @pytest.mark.parametrize("name", thorough_from(1, ["Plain", "Batches"]))
 @pytest.mark.parametrize("data", thorough_from(2, [b"once", b"spin", b"killed"]))
-def test_a_failure_that_does_not_come_back_is_excused(make: Make, name: str, data: bytes) -> None:
+def test_a_failure_that_does_not_come_back_is_excused(make, name, data):
     worker = make(name)
     assert ask(worker, b"a", data, b"b") == of(b"a", data, b"b")
     [excused] = worker.excused()
@@ -111,7 +105,7 @@ def test_a_failure_that_does_not_come_back_is_excused(make: Make, name: str, dat
 
 @pytest.mark.parametrize("name", thorough_from(1, ["Plain", "Batches"]))
 @pytest.mark.parametrize("data", thorough_from(1, [b"burn", b"always"]))
-def test_a_hang_that_comes_back_is_one_on_its_own_input(make: Make, name: str, data: bytes) -> None:
+def test_a_hang_that_comes_back_is_one_on_its_own_input(make, name, data):
     worker = make(name)
     outcomes = ask(worker, b"a", data)
     assert outcomes[0] == Encoded((97,))
@@ -120,9 +114,7 @@ def test_a_hang_that_comes_back_is_one_on_its_own_input(make: Make, name: str, d
     assert worker.losses == (0, 1)
 
 
-def test_a_hang_that_came_back_once_is_not_in_doubt_again(
-    make: Make, vocabulary: Vocabulary
-) -> None:
+def test_a_hang_that_came_back_once_is_not_in_doubt_again(make, vocabulary):
     worker = make()
     # The first one is of the second attempt, which has twice the time.
     assert "within 0.8 s" in getattr(ask(worker, b"always")[0], "message", "")
@@ -133,7 +125,7 @@ def test_a_hang_that_came_back_once_is_not_in_doubt_again(
 
 
 @pytest.mark.thorough
-def test_a_batch_that_is_too_slow_as_a_whole_is_excused_and_has_more_time(make: Make) -> None:
+def test_a_batch_that_is_too_slow_as_a_whole_is_excused_and_has_more_time(make):
     inputs = [b"slow" + bytes([n]) for n in range(6)]
     worker = make("Batches")
     assert ask(worker, *inputs) == of(*inputs)
@@ -143,9 +135,9 @@ def test_a_batch_that_is_too_slow_as_a_whole_is_excused_and_has_more_time(make: 
 
 
 @pytest.mark.thorough  # it fills memory
-def test_a_leak_is_named_though_no_input_takes_so_much_alone(make: Make) -> None:
+def test_a_leak_is_named_though_no_input_takes_so_much_alone(make):
     worker = make(limits=Limits(seconds=10.0, memory=400 << 20))
-    outcomes: list[Outcome] = []
+    outcomes = []
     for _ in range(6):
         outcomes += ask(worker, *[b"leak"] * 6)
     failed = [one for one in outcomes if one.status is Status.OUT_OF_MEMORY]
@@ -155,13 +147,13 @@ def test_a_leak_is_named_though_no_input_takes_so_much_alone(make: Make) -> None
 
 
 @pytest.mark.thorough
-def test_a_deadlock_of_threads_is_no_excuse(make: Make) -> None:
+def test_a_deadlock_of_threads_is_no_excuse(make):
     outcomes = ask(make("Locked"), *[b"a"] * 8, threads=True)
     assert Status.TIMED_OUT in [one.status for one in outcomes]
 
 
 @pytest.mark.thorough
-def test_what_is_measured_is_measured_again_whole(make: Make) -> None:
+def test_what_is_measured_is_measured_again_whole(make):
     worker = make()
     request = Encode(Inputs.of([b"a", b"once", b"b"]), RAW, meter=Meter.TIME)
     results = worker.ask(request).result(timeout=300)
@@ -170,9 +162,7 @@ def test_what_is_measured_is_measured_again_whole(make: Make) -> None:
     assert len(worker.excused()) == 1
 
 
-def test_who_is_abandoned_answers_nothing_and_starts_again(
-    make: Make, vocabulary: Vocabulary
-) -> None:
+def test_who_is_abandoned_answers_nothing_and_starts_again(make, vocabulary):
     worker = make(limits=Limits(seconds=60.0))
     future = worker.ask(Encode(Inputs.of([b"always", b"a"]), RAW))
     while worker._process is None or worker._process.usage().awake:
@@ -185,7 +175,7 @@ def test_who_is_abandoned_answers_nothing_and_starts_again(
     assert ask(worker, b"a") == of(b"a")
 
 
-def test_who_was_abandoned_is_resumed_without_another_vocabulary(make: Make) -> None:
+def test_who_was_abandoned_is_resumed_without_another_vocabulary(make):
     worker = make(limits=Limits(seconds=60.0))
     worker.abandon()
     assert [one.status for one in ask(worker, b"a")] == [Status.UNSUPPORTED]
@@ -194,7 +184,7 @@ def test_who_was_abandoned_is_resumed_without_another_vocabulary(make: Make) -> 
     assert worker.losses == (0, 0)
 
 
-def test_who_has_answered_is_at_nothing(make: Make) -> None:
+def test_who_has_answered_is_at_nothing(make):
     worker = make(limits=Limits(seconds=60.0))
     assert ask(worker, b"slow") == of(b"slow")
     assert worker.at_work == 0.0

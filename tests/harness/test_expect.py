@@ -1,16 +1,12 @@
 """``tokgate expect``: what a run found becomes expectations, and the next run passes."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from harness.events import ExpectationJudged, Found, GrowthJudged, Measured
+from harness.events import ExpectationJudged, GrowthJudged, Measured
 from harness.verdict import bounds, expectations
-from harness.verdict.expectations import Expectation
 from reports import proposing
 from tests.harness.command import here, tokgate
 from tests.harness.made import found, write_record
@@ -23,7 +19,7 @@ RUN = (
 
 
 @pytest.mark.thorough  # two whole runs
-def test_what_was_found_is_expected_afterwards(tmp_path: Path) -> None:
+def test_what_was_found_is_expected_afterwards(tmp_path):
     assert tokgate(*RUN, f"--out={tmp_path / 'out'}").returncode == 1
     file = tmp_path / "expected.toml"
     done = here("expect", str(tmp_path / "out"), f"--file={file}")
@@ -38,20 +34,20 @@ def test_what_was_found_is_expected_afterwards(tmp_path: Path) -> None:
     assert file.read_text() == written
 
 
-def test_a_folder_without_a_record_is_one_line(tmp_path: Path) -> None:
+def test_a_folder_without_a_record_is_one_line(tmp_path):
     done = here("expect", str(tmp_path))
     assert done.returncode == 2
     assert "no such record" in done.stderr
 
 
-def proposed(one: Found, known: Sequence[Expectation] = (), *, broad: bool = False) -> list[str]:
+def proposed(one, known=(), *, broad=False):
     return [made.text for made in proposing.entries([one], known, {"mine": "1.2"}, broad=broad)]
 
 
 ONE = found("equivalence/bpe/text/ids/L/mine", "v")
 
 
-def test_what_stands_in_a_file_stays(tmp_path: Path) -> None:
+def test_what_stands_in_a_file_stays(tmp_path):
     file = tmp_path / "expected.toml"
     file.write_text("# ours\n\n" + proposed(ONE)[0])
     known = expectations.load(file, drafts=True)
@@ -61,7 +57,7 @@ def test_what_stands_in_a_file_stays(tmp_path: Path) -> None:
     assert len(proposed(replace(ONE, vocabulary="w"), known)) == 1
 
 
-def test_an_entry_is_no_broader_than_what_was_found(tmp_path: Path) -> None:
+def test_an_entry_is_no_broader_than_what_was_found(tmp_path):
     file = tmp_path / "expected.toml"
     file.write_text(proposed(ONE)[0])
     [known] = expectations.load(file, drafts=True)
@@ -74,14 +70,14 @@ def test_an_entry_is_no_broader_than_what_was_found(tmp_path: Path) -> None:
     assert not proposed(variant, [known])
 
 
-def test_each_input_of_a_bucket_is_an_example_and_each_entry_says_what_it_covers() -> None:
+def test_each_input_of_a_bucket_is_an_example_and_each_entry_says_what_it_covers():
     other = replace(ONE, id=f"{ONE.id}-2", input_b64="Yg==")
     [made] = proposing.entries([ONE, other], [], {"mine": "1.2"})
     assert 'examples = ["a", "b"]' in made.text
     assert made.covers == f'{ONE.bucket} on v: what is explained by "a", "b"'
 
 
-def test_a_reason_that_was_not_filled_in_is_refused_in_one_line(tmp_path: Path) -> None:
+def test_a_reason_that_was_not_filled_in_is_refused_in_one_line(tmp_path):
     file = tmp_path / "expected.toml"
     file.write_text(proposed(ONE)[0])
     with pytest.raises(expectations.ExpectationsError) as refused:
@@ -97,8 +93,8 @@ BROKEN = GrowthJudged("mine", "v", "one-run", "time", "n log n", "fail", "", "ex
 
 
 def test_a_broken_bound_gets_the_narrowest_entry_before_those_that_are_there(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     file = tmp_path / "expected.toml"
     before = '# all\n[[scaling]]\nimplementation = "m*"\nbound = "linear"\nreason = "ours"\n'
     file.write_text(before)
@@ -115,7 +111,7 @@ def test_a_broken_bound_gets_the_narrowest_entry_before_those_that_are_there(
     assert file.read_text() == written
 
 
-def test_stale_entries_are_removed_and_nothing_else(tmp_path: Path) -> None:
+def test_stale_entries_are_removed_and_nothing_else(tmp_path):
     file = tmp_path / "expected.toml"
     other = replace(ONE, bucket="equivalence/bpe/text/ids/P/mine")
     stale, kept = (proposed(one)[0].replace("TODO: ", "") for one in (ONE, other))
@@ -129,7 +125,7 @@ def test_stale_entries_are_removed_and_nothing_else(tmp_path: Path) -> None:
     assert file.read_text() == f"# head\n\n# on the second\n{kept}"
 
 
-def test_odd_names_and_inputs_are_read_back_as_they_were(tmp_path: Path) -> None:
+def test_odd_names_and_inputs_are_read_back_as_they_were(tmp_path):
     name = 'a "quoted" name[1]?'
     bucket = f"equivalence/bpe/text/ids/Z/{name}"
     one = found(bucket, "v[0]", culprits=[name], input_b64="AP8=")

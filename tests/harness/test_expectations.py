@@ -1,14 +1,11 @@
 """The expectations file: what it covers, and what is said of one that is at fault."""
 
-from __future__ import annotations
-
 import datetime
-from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from harness.verdict.expectations import SHIPPED, Expectation, ExpectationsError, in_range, load
+from harness.verdict.expectations import SHIPPED, ExpectationsError, in_range, load
 
 ENTRY = """
 [[expected]]
@@ -23,19 +20,19 @@ expires = 2027-06-30
 VERSIONS = {"tokenizers": "0.23.3", "sentencepiece": "0.2.3"}
 
 
-def written(tmp_path: Path, text: str) -> Path:
+def written(tmp_path, text):
     path = tmp_path / "expected.toml"
     path.write_text(text)
     return path
 
 
 @pytest.fixture
-def entry(tmp_path: Path) -> Expectation:
+def entry(tmp_path):
     (entry,) = load(written(tmp_path, ENTRY))
     return entry
 
 
-def test_an_entry(entry: Expectation) -> None:
+def test_an_entry(entry):
     assert entry.examples == (b"a b", b"\xff\x00")
     assert entry.reason == "doubles"
     assert entry.covers("equivalence/unigram/text/tie/more/tokenizers", "unigram_nfkc")
@@ -43,13 +40,13 @@ def test_an_entry(entry: Expectation) -> None:
     assert not entry.covers("equivalence/unigram/text/tie/more/tokenizers", "tekken_240911")
 
 
-def test_an_entry_applies_by_versions(entry: Expectation) -> None:
+def test_an_entry_applies_by_versions(entry):
     assert entry.applies(VERSIONS)
     assert not entry.applies({**VERSIONS, "tokenizers": "0.19.1"})
     assert not entry.applies({"tokenizers": "0.23.3"})
 
 
-def test_an_entry_expires_after_its_day(entry: Expectation) -> None:
+def test_an_entry_expires_after_its_day(entry):
     assert not entry.expired(datetime.date(2027, 6, 30))
     assert entry.expired(datetime.date(2027, 7, 1))
 
@@ -64,7 +61,7 @@ def test_an_entry_expires_after_its_day(entry: Expectation) -> None:
         ("built yesterday", ">=1", False),
     ],
 )
-def test_ranges(version: str, allowed: str, holds: bool) -> None:
+def test_ranges(version, allowed, holds):
     assert in_range(version, SpecifierSet(allowed)) == holds
 
 
@@ -88,7 +85,7 @@ def test_ranges(version: str, allowed: str, holds: bool) -> None:
         (ENTRY.replace("2027-06-30", '"soon"'), "expires: "),
     ],
 )
-def test_a_file_at_fault_is_named_in_one_line(tmp_path: Path, text: str, fault: str) -> None:
+def test_a_file_at_fault_is_named_in_one_line(tmp_path, text, fault):
     path = written(tmp_path, text)
     with pytest.raises(ExpectationsError, match=fault) as caught:
         load(path)
@@ -96,17 +93,17 @@ def test_a_file_at_fault_is_named_in_one_line(tmp_path: Path, text: str, fault: 
     assert "\n" not in str(caught.value).strip()
 
 
-def test_no_file(tmp_path: Path) -> None:
+def test_no_file(tmp_path):
     with pytest.raises(ExpectationsError, match="check the path"):
         load(tmp_path / "none.toml")
 
 
-def embedded_alone(entry: Expectation) -> bool:
+def embedded_alone(entry):
     """Whether an entry stands for embedded vocabularies and for none of a user's."""
     return not entry.vocabulary.startswith(("*", "random:"))
 
 
-def test_the_shipped_file_is_explained() -> None:
+def test_the_shipped_file_is_explained():
     for entry in load(SHIPPED):
         # Which texts show it is another matter on each vocabulary of a user's.
         assert entry.examples or not embedded_alone(entry), entry.bucket

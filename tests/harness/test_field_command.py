@@ -1,9 +1,5 @@
 """``tokgate field``: who meets whom, matches that are there already, the page."""
 
-from __future__ import annotations
-
-from pathlib import Path
-
 import pytest
 from typer.testing import CliRunner
 
@@ -17,11 +13,11 @@ from reports.field import document, files, verdict
 from tests.impls.test_peers import ranked
 
 
-def participant(spec: str) -> selection.Participant:
+def participant(spec):
     return selection.participants([spec])[0][0]
 
 
-def test_the_field_is_of_libraries_and_of_all_of_them() -> None:
+def test_the_field_is_of_libraries_and_of_all_of_them():
     present, missing = libraries([])
     names = {one.name for one in present}
     assert "tokenizers" in names
@@ -30,7 +26,7 @@ def test_the_field_is_of_libraries_and_of_all_of_them() -> None:
     assert all(one.about.library for one in present)
 
 
-def test_the_reference_is_the_one_whose_file_is_read() -> None:
+def test_the_reference_is_the_one_whose_file_is_read():
     pieces, tokenizers = sources.resolve("unigram_nfkc"), participant("tokenizers")
     assert reference_of(pieces, tokenizers) == "sentencepiece"
     assert reference_of(ranked(), tokenizers) == "tiktoken"
@@ -39,7 +35,7 @@ def test_the_reference_is_the_one_whose_file_is_read() -> None:
     assert reference_of(pieces, tokie) == "tokenizers"  # it is given a tokenizer.json
 
 
-def test_a_library_is_not_matched_with_itself_and_says_what_it_does_not_run() -> None:
+def test_a_library_is_not_matched_with_itself_and_says_what_it_does_not_run():
     loaders = selection.vocabularies(["toy_wordpiece"], 0)
     found = matches([participant("tokenizers"), participant("llguidance")], loaders)
     assert [(one.library.name, one.reference.name) for one in found] == [
@@ -49,7 +45,7 @@ def test_a_library_is_not_matched_with_itself_and_says_what_it_does_not_run() ->
 
 
 @pytest.mark.thorough  # a whole survey
-def test_the_command_plays_each_match_once(tmp_path: Path) -> None:
+def test_the_command_plays_each_match_once(tmp_path):
     out = tmp_path / "field"
     arguments = ["field", "--impl", "tokenizers", "--impl", "llguidance", "--vocab", "unigram_nfkc"]
     arguments += ["--budget", "40cases", "--check", "equivalence", "--no-bench", "--out", str(out)]
@@ -65,12 +61,12 @@ def test_the_command_plays_each_match_once(tmp_path: Path) -> None:
         assert done(folder, plan) is there
 
 
-def test_a_budget_that_is_none_is_one_line() -> None:
+def test_a_budget_that_is_none_is_one_line():
     result = CliRunner().invoke(app, ["field", "--budget", "soon"])
     assert "--budget" in str(result.exception)
 
 
-def test_what_is_not_run_stands_on_the_page_with_its_reason() -> None:
+def test_what_is_not_run_stands_on_the_page_with_its_reason():
     one = MatchPlayed("lib", "1.0", "", "v<1>", "tiktoken", "lib/v", "byte-level only")
     assert verdict(one, None)["kind"] == "not-run"
     page = document([(one, None)], [], "2026", "tokgate field", complete=False)

@@ -1,26 +1,23 @@
 """Defects of the field: each is as it is said, by its library alone; what is gone is told."""
 
-from __future__ import annotations
-
 from importlib import metadata
-from pathlib import Path
 
 import pytest
 from msgspec import structs
 
-from harness.studies.survey.defects import Answer, Defect, Status, confirm, judged, load, shown
+from harness.studies.survey.defects import Defect, Status, confirm, judged, load, shown
 
 DEFECTS = load()
 
 
-def test_there_are_many_and_each_is_its_own() -> None:
+def test_there_are_many_and_each_is_its_own():
     assert len(DEFECTS) >= 15
     assert len({(one.library, one.title) for one in DEFECTS}) == len(DEFECTS)
     assert len({(one.library, one.vocabulary, shown(one)) for one in DEFECTS}) == len(DEFECTS)
     assert all(one.gives != one.right for one in DEFECTS)
 
 
-def test_what_is_not_so_is_not_confirmed() -> None:
+def test_what_is_not_so_is_not_confirmed():
     said = Defect(
         "tokenizers", metadata.version("tokenizers"), "none", "toy_wordpiece", "encode",
         gives=[7], right="answers", reference="tokenizers", text="a",
@@ -47,14 +44,12 @@ def test_what_is_not_so_is_not_confirmed() -> None:
         ("superlinear", "linear", "linear", "linear", Status.GONE),
     ],
 )
-def test_only_what_is_answered_rightly_is_gone(
-    gives: Answer, right: Answer, given: Answer, now: Answer, status: Status
-) -> None:
+def test_only_what_is_answered_rightly_is_gone(gives, right, given, now, status):
     said = Defect("x", "1", "t", "v", "encode", gives=gives, right=right, reference="r")
     assert judged(said, given, now) is status
 
 
-def test_a_file_is_read(tmp_path: Path) -> None:
+def test_a_file_is_read(tmp_path):
     path = tmp_path / "defects.toml"
     path.write_text(
         '[[defect]]\nlibrary = "x"\nversion = "1"\ntitle = "t"\nvocabulary = "v"\n'

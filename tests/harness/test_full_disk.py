@@ -1,22 +1,16 @@
 """A full disk is one line that names the path and the mend, status 2, and no half of a file."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os
 import shlex
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.cli import application as cli
 from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
-from harness.events import Event
-from tests.harness.command import TOKGATE
+from tests.harness.command import TOKGATE, here
 
 RUN = (
     "run --vocab toy_runs --impl tiktoken "
@@ -47,7 +41,7 @@ CASES = [
 ]
 
 
-def on_a_small_disk(disk: Path, size: str, command: list[str]) -> subprocess.CompletedProcess[str]:
+def on_a_small_disk(disk, size, command):
     """Run a command where ``disk`` is a file system of this size; copy what is there at the end.
 
     The file system is gone with the command, as is the name space that it was mounted in.
@@ -63,7 +57,7 @@ def on_a_small_disk(disk: Path, size: str, command: list[str]) -> subprocess.Com
 
 
 @pytest.fixture(scope="session")
-def mounts(tmp_path_factory: pytest.TempPathFactory) -> None:
+def mounts(tmp_path_factory):
     disk = tmp_path_factory.mktemp("disk")
     try:
         done = on_a_small_disk(disk, "4k", ["true"])
@@ -75,7 +69,7 @@ def mounts(tmp_path_factory: pytest.TempPathFactory) -> None:
 
 @pytest.mark.usefixtures("mounts")
 @pytest.mark.parametrize(("name", "size"), CASES)
-def test_a_small_disk(name: str, size: str, tmp_path: Path) -> None:
+def test_a_small_disk(name, size, tmp_path):
     disk, left = tmp_path / "disk", tmp_path / "disk.left"
     disk.mkdir()
     command = COMMANDS[name][0].format(disk=disk)
@@ -103,7 +97,7 @@ def test_a_small_disk(name: str, size: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("arguments", [["list", "vocabs"], ["list", "families", "--json"]])
 @pytest.mark.thorough  # whole commands
-def test_standard_output_that_is_full(arguments: list[str]) -> None:
+def test_standard_output_that_is_full(arguments):
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
             [TOKGATE, *arguments], stdout=full, stderr=subprocess.PIPE, text=True, check=False
@@ -116,7 +110,7 @@ def test_standard_output_that_is_full(arguments: list[str]) -> None:
 
 
 @pytest.mark.thorough  # a whole benchmark
-def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
+def test_a_limit_on_the_size_of_files(tmp_path):
     done = subprocess.run(
         ["sh", "-c", f"ulimit -f 1; exec {TOKGATE} bench --vocab toy_runs --impl bpe.naive "
          f"--input one-piece --size 1KB --rounds 1 --cold 0 --out {tmp_path}"],
@@ -127,11 +121,11 @@ def test_a_limit_on_the_size_of_files(tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
-def fail_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
+def fail_after(monkeypatch, room):
     """Let a disk have room for so many bytes."""
     real = os.write
 
-    def write(descriptor: int, data: Any) -> int:
+    def write(descriptor, data):
         nonlocal room
         if room <= 0:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -143,9 +137,7 @@ def fail_after(monkeypatch: pytest.MonkeyPatch, room: int) -> None:
 
 
 @pytest.mark.parametrize("room", [0, 5, 6, 7])
-def test_lines_are_whole_at_any_point(
-    room: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lines_are_whole_at_any_point(room, tmp_path, monkeypatch):
     lines = Lines(tmp_path / "record", afresh=True)
     fail_after(monkeypatch, room)
     with pytest.raises(OutputError, match="record: No space left on device; make room there"):
@@ -162,13 +154,11 @@ def test_lines_are_whole_at_any_point(
 
 
 @pytest.mark.parametrize("step", ["os.open", "os.fdopen", "pathlib.Path.replace"])
-def test_what_was_there_stays_whole(
-    step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_was_there_stays_whole(step, tmp_path, monkeypatch):
     path = tmp_path / "file"
     write_whole(path, "before")
 
-    def full(*arguments: object, **options: object) -> None:
+    def full(*arguments, **options):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr(step, full)
@@ -180,7 +170,7 @@ def test_what_was_there_stays_whole(
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
 
 
-def test_a_file_has_the_rights_of_its_neighbours(tmp_path: Path) -> None:
+def test_a_file_has_the_rights_of_its_neighbours(tmp_path):
     old = os.umask(0o027)
     try:
         write_whole(tmp_path / "file", b"\xff")
@@ -193,8 +183,8 @@ def test_a_file_has_the_rights_of_its_neighbours(tmp_path: Path) -> None:
     assert (tmp_path / "file").read_bytes() == b"\xff"
 
 
-def test_the_mend_is_that_of_the_fault() -> None:
-    def told(number: int) -> str:
+def test_the_mend_is_that_of_the_fault():
+    def told(number):
         return str(cannot_write("x", OSError(number, os.strerror(number))))
 
     assert told(errno.EACCES) == "x: Permission denied; name a writable folder"
@@ -203,17 +193,11 @@ def test_the_mend_is_that_of_the_fault() -> None:
         raise OSError(errno.ENOSPC, "full", "the-file")
 
 
-def test_a_full_disk_anywhere_is_one_line(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def full(event: Event) -> None:
+def test_a_full_disk_anywhere_is_one_line(monkeypatch):
+    def full(event):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere")
 
     monkeypatch.setattr("harness.cli.commands.report.recorded", full)
-    monkeypatch.setattr(sys, "argv", ["tokgate", "report"])
-    with pytest.raises(SystemExit) as exit_:
-        cli.main()
-    assert exit_.value.code == 2
-    assert capsys.readouterr().err == (
-        "tokgate: /somewhere: No space left on device; make room there\n"
-    )
+    done = here("report")
+    assert done.returncode == 2
+    assert done.stderr == "tokgate: /somewhere: No space left on device; make room there\n"

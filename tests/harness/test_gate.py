@@ -17,7 +17,6 @@ from harness.events import (
     ExpectationJudged,
     FamiliesMeasured,
     Forced,
-    Found,
     GrowthJudged,
     ImplementationFailed,
     NotReached,
@@ -55,10 +54,8 @@ SHARED = replace(FOUND, bucket=f"{FOUND.bucket}=other")
         (LATE, [], False, False, "not-exercised"),
     ],
 )
-def test_what_becomes_of_an_expectation(
-    entry: Expectation, findings: list[Found], exercised: bool, shown: bool, status: str
-) -> None:
-    asked, seen = ({0} if one else set[int]() for one in (exercised, shown))
+def test_what_becomes_of_an_expectation(entry, findings, exercised, shown, status):
+    asked, seen = ({0} if one else set() for one in (exercised, shown))
     (one,) = judge_expectations([entry], findings, asked, seen, {"mine": "1"}, TODAY)
     assert one.status == status
     assert not ENTRY.covers(SHARED.bucket, "v")
@@ -69,11 +66,11 @@ COMPARED: list[Event] = [opened("mine", "right"), batch(mine=WHOLE, right=WHOLE)
 
 
 def verdict(
-    findings: tuple[Found, ...] = (),
-    statuses: tuple[str, ...] = (),
-    growth: tuple[GrowthJudged, ...] = (),
-    told: list[Event] | None = None,
-) -> Verdict:
+    findings=(),
+    statuses=(),
+    growth=(),
+    told=None,
+):
     expectations = [ExpectationJudged("b", one, "r", None, ["mine"]) for one in statuses]
     events = [*(COMPARED if told is None else told), *findings]
     return judge(expectations, growth, Coverage.of(events))
@@ -89,7 +86,7 @@ NAMED = started(implementations=["other"])
 EXACT = Forced("tokgate", "v", "exact", 10, 20, 0)
 
 
-def test_a_clean_run_passes() -> None:
+def test_a_clean_run_passes():
     assert verdict() == Verdict(PASS, (), HOLDS)
     assert verdict(statuses=("shown", "not-exercised")).passed
     assert verdict((replace(FOUND, expected="because"),)).passed
@@ -109,17 +106,17 @@ def test_a_clean_run_passes() -> None:
         (verdict(told=[*COMPARED, replace(EXACT, unsafe=2)]), "not canonical: v (2 sequences)"),
     ],
 )
-def test_what_fails_the_gate(failing: Verdict, said: str) -> None:
+def test_what_fails_the_gate(failing, said):
     (reason,) = failing.reasons
     assert (failing.passed, failing.exit_status, said in reason) == (False, FAILS, True)
 
 
-def test_only_the_exact_method_is_held_to_no_error() -> None:
+def test_only_the_exact_method_is_held_to_no_error():
     heuristic = replace(EXACT, method="healed:tokens=4", non_canonical=3, unsafe=3)
     assert verdict(told=[*COMPARED, EXACT, heuristic]).exit_status == HOLDS
 
 
-def test_what_was_named_and_not_examined_neither_passes_nor_fails() -> None:
+def test_what_was_named_and_not_examined_neither_passes_nor_fails():
     for told in ([], [NAMED, *COMPARED]):
         left = verdict(told=told)
         assert (left.value, left.exit_status, len(left.reasons)) == (UNEXAMINED, NOT_EXAMINED, 1)
@@ -130,7 +127,7 @@ def test_what_was_named_and_not_examined_neither_passes_nor_fails() -> None:
     assert cut.value == PASS, "of a run that was cut off the runner says that it is not complete"
 
 
-def test_what_nobody_named_may_be_left_out_if_it_is_said() -> None:
+def test_what_nobody_named_may_be_left_out_if_it_is_said():
     late = NotReached("big", "no time was left")
     note = "not tested: big (no time was left)"
     assert verdict(told=[*COMPARED, late]) == Verdict(PASS, (), HOLDS, (note,))
@@ -138,13 +135,13 @@ def test_what_nobody_named_may_be_left_out_if_it_is_said() -> None:
     assert named.reasons == ("big was not tested: no time was left",)
 
 
-def test_an_implementation_that_could_not_be_started() -> None:
+def test_an_implementation_that_could_not_be_started():
     failing = verdict(told=[*COMPARED, ImplementationFailed("mine", "v", "no\ntrace")])
     assert failing.exit_status == CANNOT_START
     assert "mine on v: no" in failing.reasons[0]
 
 
-def test_undecided_growth_of_the_users_own_is_not_examined_and_of_others_a_note() -> None:
+def test_undecided_growth_of_the_users_own_is_not_examined_and_of_others_a_note():
     left = verdict(growth=(OPEN, KEPT))
     assert (left.value, left.exit_status) == (UNEXAMINED, NOT_EXAMINED)
     assert left.reasons == (
@@ -160,14 +157,14 @@ def test_undecided_growth_of_the_users_own_is_not_examined_and_of_others_a_note(
     assert (others.passed, others.notes) == (True, (line,))
 
 
-def test_several_families_are_one_line_and_other_measures_none() -> None:
+def test_several_families_are_one_line_and_other_measures_none():
     (line,) = gaps.undecided(Coverage(), [replace(OPEN, family=f"f{i}") for i in range(5)])
     assert "unclear on f0, and 4 more" in line
     for measure in ("steps", "memory"):
         assert gaps.undecided(Coverage(), [replace(OPEN, measure=measure)]) == []
 
 
-def test_the_telling_families_are_owed_and_the_others_counted() -> None:
+def test_the_telling_families_are_owed_and_the_others_counted():
     coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": ["base64"]})])
     assert gaps.undecided(coverage, [KEPT]) == []
     assert gaps.notes(coverage, [KEPT]) == [

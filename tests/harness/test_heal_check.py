@@ -1,5 +1,3 @@
-from __future__ import annotations
-
 import random
 import sys
 
@@ -20,7 +18,7 @@ from impls.forced.interface import Context
 from impls.interface import Mode, Unsupported
 from reports.record import RunRecord
 from tests.breadth import thorough_from
-from tests.harness.test_service_checks import Local
+from tests.harness.local import Local
 
 RAW, TEXT = Mode(pretokenize=False), Mode()
 RIGHT = "harness.studies.selftest.plain.ways:PlainHealer"

@@ -5,10 +5,8 @@ from __future__ import annotations
 import logging
 import os
 import time
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import count
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, ClassVar
 
@@ -36,16 +34,16 @@ class Bombed:
     framed: int
     answer: ClassVar[Any] = str
 
-    def run(self, policies: object, task: object, beat: Callable[[], None]) -> str:
+    def run(self, policies, task, beat):
         fire(self.path, self.framed)
         return "answered"
 
 
-def main(arguments: Sequence[str], held: object = None) -> None:
+def main(arguments, held=None):
     """Answer byte by byte; to the second request for ever, and never with a whole answer."""
     inlet, outlet = map(int, arguments[:2])
     with os.fdopen(inlet, "rb") as requests:
-        sequence, answer = wire.read_request(requests.read)  # type: ignore[misc]
+        sequence, answer = wire.read_request(requests.read)
         for byte in wire.packed_beat(sequence) + wire.packed_answer(sequence, answer):
             os.write(outlet, bytes((byte,)))
             time.sleep(0.005)  # so that not all of them are there at one look
@@ -56,7 +54,7 @@ def main(arguments: Sequence[str], held: object = None) -> None:
             time.sleep(0.03)
 
 
-def test_an_answer_may_come_byte_by_byte_but_not_for_ever(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_answer_may_come_byte_by_byte_but_not_for_ever(monkeypatch):
     process = Process(__name__, 1 << 30, others="a test")
     try:
         with monkeypatch.context() as patch:
@@ -77,7 +75,7 @@ def test_an_answer_may_come_byte_by_byte_but_not_for_ever(monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("framed", [0, thorough(1)])
-def test_a_pickle_of_a_job_is_refused(framed: int, tmp_path: Path) -> None:
+def test_a_pickle_of_a_job_is_refused(framed, tmp_path):
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
     jobs = [Bombed(str(tmp_path / "ran"), framed)]
     ((_, said),) = results(task, jobs, 1)
@@ -87,9 +85,7 @@ def test_a_pickle_of_a_job_is_refused(framed: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("framed", [0, 1])
-def test_a_pickle_of_a_helper_is_refused(
-    framed: int, tmp_path: Path, caplog: pytest.LogCaptureFixture
-) -> None:
+def test_a_pickle_of_a_helper_is_refused(framed, tmp_path, caplog):
     with caplog.at_level(logging.WARNING):
         request = str(tmp_path / "ran"), framed
         said = coverage.ask("tests.harness.bomb", request, lambda: False)
@@ -98,6 +94,6 @@ def test_a_pickle_of_a_helper_is_refused(
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_helper_ends_when_the_campaign_is_stopped() -> None:
+def test_a_helper_ends_when_the_campaign_is_stopped():
     with pytest.raises(Stopped):
         coverage.ask("tests.harness.bomb", ("", 0), lambda: True)

@@ -1,7 +1,5 @@
 """What others are called and say neither controls a terminal nor forges a line of a report."""
 
-from __future__ import annotations
-
 import io
 import json
 import os
@@ -16,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from harness.cli.display import Display, safe
-from harness.events import Event, read_events
+from harness.events import read_events
 from reports import FORMATS
 from reports.record import RunRecord
 from tests.breadth import thorough
@@ -39,17 +37,17 @@ COLOURS = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]|\r|\x1b\][0-9]*;?\x1b\\")
 Done = subprocess.CompletedProcess[str]
 
 
-def raw(text: str, ends: str = "\n") -> set[str]:
+def raw(text, ends="\n"):
     """Return the characters in an output that are neither visible nor among ``ends``."""
     return {char for char in text if char in ODD or not (char.isprintable() or char in ends)}
 
 
-def lines_forged(text: str) -> list[str]:
+def lines_forged(text):
     return [line for line in text.split("\n") if line.lstrip().startswith("forged")]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory):
     """A folder with a vocabulary whose file name is hostile, too."""
     made = tmp_path_factory.mktemp("hostile")
     ranks = "".join(f"{one} {i}\n" for i, one in enumerate(b64(bytes([n])) for n in range(256)))
@@ -58,7 +56,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return made
 
 
-def arguments(folder: Path) -> list[str]:
+def arguments(folder):
     (vocabulary,) = folder.glob("*.tiktoken")
     return [
         "run", f"--vocab={vocabulary}#pattern=r50k_base", "--vocab=unigram_bytes",
@@ -69,13 +67,13 @@ def arguments(folder: Path) -> list[str]:
 
 
 @pytest.fixture(scope="module")
-def run(folder: Path) -> subprocess.CompletedProcess[str]:
+def run(folder):
     done = tokgate(*arguments(folder), folder=folder)
     assert done.returncode == 1, done.stderr
     return done
 
 
-def test_a_log_has_visible_characters_alone(run: Done) -> None:
+def test_a_log_has_visible_characters_alone(run):
     assert raw(run.stdout + run.stderr) == set()
     assert lines_forged(run.stderr) == []
     assert "wrong\\x1b[2J" in run.stderr
@@ -85,7 +83,7 @@ def test_a_log_has_visible_characters_alone(run: Done) -> None:
 @pytest.mark.parametrize(
     "name", ["report.html", "junit.xml", "summary.md", "report.sarif", "summary.json", "run.jsonl"]
 )
-def test_a_report_has_visible_characters_alone(name: str, folder: Path, run: Done) -> None:
+def test_a_report_has_visible_characters_alone(name, folder, run):
     text = (folder / "tokgate-out" / name).read_bytes().decode("utf-8")
     assert raw(text, TEXT_ENDS) == set()
     if name == "junit.xml":
@@ -96,21 +94,21 @@ def test_a_report_has_visible_characters_alone(name: str, folder: Path, run: Don
     assert "boom" in text  # what is hostile did come as far as here
 
 
-def test_a_script_has_visible_characters_alone(folder: Path, run: Done) -> None:
+def test_a_script_has_visible_characters_alone(folder, run):
     scripts = list((folder / "tokgate-out" / "findings").rglob("repro.py"))
     assert scripts
     for path in scripts:
         assert raw(path.read_text()) == set()
 
 
-def test_a_format_that_is_printed_alone(folder: Path, run: Done) -> None:
+def test_a_format_that_is_printed_alone(folder, run):
     done = here("report", "tokgate-out", "--format", "annotations", folder=folder)
     assert done.returncode == 0
     assert raw(done.stdout, TEXT_ENDS) == set()
 
 
 @pytest.mark.parametrize("form", [[], ["--json"], ["--markdown"]])
-def test_a_comparison(form: list[str], folder: Path, run: Done) -> None:
+def test_a_comparison(form, folder, run):
     (folder / "empty").mkdir(exist_ok=True)
     record = (folder / "tokgate-out" / "run.jsonl").read_text().splitlines(keepends=True)
     kept = [line for line in record if '"event": "Found"' not in line]
@@ -122,7 +120,7 @@ def test_a_comparison(form: list[str], folder: Path, run: Done) -> None:
 
 
 @pytest.mark.thorough  # a whole run on a terminal
-def test_a_terminal_is_sent_the_display_s_own_controls_alone(folder: Path) -> None:
+def test_a_terminal_is_sent_the_display_s_own_controls_alone(folder):
     ours, theirs = pty.openpty()
     with subprocess.Popen(
         [TOKGATE, *arguments(folder), "--out", "terminal"],
@@ -151,7 +149,7 @@ def test_a_terminal_is_sent_the_display_s_own_controls_alone(folder: Path) -> No
 
 
 @pytest.mark.thorough  # a whole run
-def test_what_fails_to_load(folder: Path) -> None:
+def test_what_fails_to_load(folder):
     done = tokgate(
         "run", "--vocab=toy_bytes", "--impl=tiktoken", f"--impl={PLUGIN}:Unloadable",
         "--budget=10cases", "--out=unloadable", folder=folder,
@@ -164,7 +162,7 @@ def test_what_fails_to_load(folder: Path) -> None:
         assert raw(told.stdout, TEXT_ENDS) == set()
 
 
-def test_what_fails_to_import_is_one_line(folder: Path) -> None:
+def test_what_fails_to_import_is_one_line(folder):
     for more in ([], ["--debug"]):
         done = tokgate("run", f"--impl={PLUGIN}:Unimportable", *more, folder=folder)
         assert done.returncode == 3
@@ -174,7 +172,7 @@ def test_what_fails_to_import_is_one_line(folder: Path) -> None:
             assert len(done.stderr.splitlines()) == 1
 
 
-def test_an_error_in_a_path_is_one_line() -> None:
+def test_an_error_in_a_path_is_one_line():
     name = HOSTILE.replace("\0", "").encode("utf-8", "surrogatepass")
     done = subprocess.run([TOKGATE, "report", name], capture_output=True, text=True, check=False)
     assert done.returncode == 2
@@ -182,7 +180,7 @@ def test_an_error_in_a_path_is_one_line() -> None:
     assert len(done.stderr.splitlines()) == 1
 
 
-def shown(*parts: object, terminal: bool = False) -> str:
+def shown(*parts, terminal=False):
     file = io.StringIO()
     display = Display(file=file, width=4000, force_terminal=terminal)
     for part in parts:
@@ -190,7 +188,7 @@ def shown(*parts: object, terminal: bool = False) -> str:
     return file.getvalue()
 
 
-def test_a_display_shows_strings_texts_and_tables_alike() -> None:
+def test_a_display_shows_strings_texts_and_tables_alike():
     table = Table(HOSTILE)
     table.add_row(HOSTILE)
     table.add_row(Text(HOSTILE))
@@ -201,16 +199,16 @@ def test_a_display_shows_strings_texts_and_tables_alike() -> None:
     assert "[bold]:boom:" in shown(HOSTILE)
 
 
-def test_styles_stay_where_they_were() -> None:
+def test_styles_stay_where_they_were():
     text = safe(Display(), Text.assemble("a\x1bb", ("c\u202ed", "bold"), "e"))
     assert text.plain == "a\\x1bbc\\u202ede"
     (span,) = text.spans
     assert text.plain[span.start : span.end] == "c\\u202ed"
 
 
-def test_the_record_keeps_what_was_said(folder: Path, run: Done) -> None:
+def test_the_record_keeps_what_was_said(folder, run):
     """Only what is shown is escaped: the record is data, and comparisons are made on it."""
-    events: list[Event] = list(read_events(folder / "tokgate-out" / "run.jsonl"))
+    events = list(read_events(folder / "tokgate-out" / "run.jsonl"))
     assert any(HOSTILE in name for name in RunRecord.from_events(events).implementations)
     json.loads((folder / "tokgate-out" / "summary.json").read_text())
 
@@ -227,7 +225,7 @@ def test_the_record_keeps_what_was_said(folder: Path, run: Done) -> None:
     ],
     ids=lambda command: command[0],
 )
-def test_other_commands(command: list[str], tmp_path: Path) -> None:
+def test_other_commands(command, tmp_path):
     more = [f"--impl={PLUGIN}:Wrong", "--vocab=toy_bytes", f"--out={tmp_path}"]
     done = tokgate(*command, *(more if command[0] != "list" else []), folder=tmp_path)
     assert done.returncode in {0, 1, 3}, done.stderr
@@ -238,7 +236,7 @@ def test_other_commands(command: list[str], tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("terminal", [False, True])
-def test_lines_are_wrapped_for_a_terminal_alone(terminal: bool) -> None:
+def test_lines_are_wrapped_for_a_terminal_alone(terminal):
     for line in ("word " * 20, Text("word " * 20)):
         file = io.StringIO()
         Display(file=file, width=40, force_terminal=terminal).print(line)

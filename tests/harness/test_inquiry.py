@@ -1,11 +1,7 @@
 """Violations are looked into beside the judges, in a fair order, and none is lost."""
 
-from __future__ import annotations
-
 import threading
-import time
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -15,155 +11,129 @@ from harness.engine.judging import ViolationQueue
 HANG_SECONDS = 30.0
 
 
-def entry(number: int, culprit: str = "mine") -> Any:
+def entry(number, culprit="mine"):
     violation = SimpleNamespace(check="equivalence", stage=None, culprits=(culprit,), data=number)
     return SimpleNamespace(contract=SimpleNamespace(id="toy/text"), violation=violation)
 
 
-def wait_for(condition: Any) -> None:
-    end = time.monotonic() + HANG_SECONDS
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.005)
+@pytest.fixture
+def seen():
+    """What was looked into: culprit and number of each."""
+    return []
 
 
-def gathering(seen: list[Any], ready: threading.Event | None = None) -> Any:
-    """Looks into violations one after another, as soon as the event is set."""
+@pytest.fixture
+def ready():
+    """Nothing is looked into before this is set."""
+    return threading.Event()
 
-    def look_into(one: Any) -> None:
-        if ready is not None:
+
+@pytest.fixture
+def begun(seen, ready):
+    """Begins queues, which are closed with the test."""
+    made = []
+
+    def begin(stopped=bool, late=bool, **rest):
+        def look_into(one):
             assert ready.wait(HANG_SECONDS)
-        seen.append(one.violation)
+            seen.append((one.violation.culprits[0], one.violation.data))
 
-    return look_into
+        made.append(ViolationQueue(rest.pop("look_into", look_into), stopped, late, *rest.values()))
+        return made[-1]
 
-
-def test_nothing_is_left_at_the_end() -> None:
-    seen: list[Any] = []
-    queue = ViolationQueue(gathering(seen), bool, bool)
-    for number in range(3):
-        queue.take(entry(number))
-    assert queue.finish() == []
-    assert [one.data for one in seen] == [0, 1, 2]
-    queue.close()
+    yield begin
+    ready.set()
+    for one in made:
+        one.close()
 
 
-def test_what_comes_first_is_done_before_any_is_looked_into() -> None:
-    seen: list[Any] = []
-    ready = threading.Event()
+@pytest.fixture(autouse=True)
+def most(monkeypatch):
+    """How many may wait before a judge does."""
+    monkeypatch.setattr(module, "MOST_WAITING", 2)
 
-    def first() -> None:
+
+def test_what_comes_first_is_done_before_any_is_looked_into_and_nothing_is_left(begun, seen, ready):
+    def first():
         assert ready.wait(HANG_SECONDS)
         seen.append("examples")
 
-    queue = ViolationQueue(lambda one: seen.append(one.violation.data), bool, bool, first)
+    queue = begun(first=first)
     queue.take(entry(0))
     ready.set()
+    queue.take(entry(1))
     assert queue.finish() == []
-    assert seen == ["examples", 0]
-    queue.close()
+    assert seen == ["examples", ("mine", 0), ("mine", 1)]
 
 
-def test_a_rare_kind_does_not_wait_behind_a_frequent_one() -> None:
-    seen: list[Any] = []
-    ready = threading.Event()
-    queue = ViolationQueue(gathering(seen, ready), bool, bool)
-    for number in range(5):
+def test_a_rare_kind_does_not_wait_behind_a_frequent_one(begun, seen, ready):
+    queue = begun()
+    queue.hurry()
+    for number in range(5):  # and no judge waits once no new case is asked
         queue.take(entry(number, "often"))
     queue.take(entry(5, "once"))
     ready.set()
     assert queue.finish() == []
-    assert "once" in [one.culprits[0] for one in seen[:3]]
+    assert ("once", 5) in seen[:3]
     assert len(seen) == 6
-    queue.close()
 
 
-def test_a_judge_waits_where_too_many_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_WAITING", 2)
-    go_on, begun = threading.Event(), threading.Event()
+def test_a_judge_waits_where_too_many_are_kept(begun, ready):
+    at_it, taken = threading.Event(), []
 
-    def look_into(_: object) -> None:
-        begun.set()
-        go_on.wait(HANG_SECONDS)
+    def look_into(_):
+        at_it.set()
+        ready.wait(HANG_SECONDS)
 
-    queue = ViolationQueue(look_into, bool, bool)
+    queue = begun(look_into=look_into)
     queue.take(entry(0))
-    assert begun.wait(HANG_SECONDS)
-    taken: list[int] = []
+    assert at_it.wait(HANG_SECONDS)
+    two = threading.Event()
 
-    def take() -> None:
+    def take():
         for number in range(3):
             queue.take(entry(number))
             taken.append(number)
+            if number:
+                two.set()
 
     judge = threading.Thread(target=take, daemon=True)
     judge.start()
-    wait_for(lambda: taken == [0, 1])
+    assert two.wait(HANG_SECONDS)
     judge.join(0.2)
     assert taken == [0, 1]
-    go_on.set()
+    ready.set()
     judge.join(HANG_SECONDS)
     assert taken == [0, 1, 2]
     queue.finish()
-    queue.close()
 
 
-def test_no_judge_waits_once_no_new_case_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "MOST_WAITING", 1)
-    seen: list[Any] = []
-    ready = threading.Event()
-    queue = ViolationQueue(gathering(seen, ready), bool, bool)
-    queue.hurry()
-    for number in range(5):
-        queue.take(entry(number))  # would wait for ever
+def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(begun, seen, ready):
     ready.set()
-    assert queue.finish() == []
-    assert len(seen) == 5
-    queue.close()
-
-
-def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "MOST_WAITING", 2)
-    seen: list[Any] = []
-    queue = ViolationQueue(gathering(seen), bool, lambda: True)
-    for number in range(10):
-        queue.take(entry(number))  # would wait for ever
-    queue.take(entry(0, "another"))
-    left = queue.finish()
+    queue = begun(late=lambda: True)
+    asked = [*((number, "mine") for number in range(10)), (0, "another")]
+    for one in asked:
+        queue.take(entry(*one))  # would wait for ever
+    left = [one.violation for one in queue.finish()]
     assert seen == []
-    assert [(one.violation.data, one.violation.culprits) for one in left] == [
-        *[(number, ("mine",)) for number in range(10)],
-        (0, ("another",)),
-    ]
-    queue.close()
+    assert [(one.data, *one.culprits) for one in left] == asked
 
 
-def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(module, "MOST_WAITING", 1)
-
-    def fail(_: object) -> None:
+def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(begun):
+    def fail(_):
         raise ZeroDivisionError
 
-    queue = ViolationQueue(fail, bool, bool)
+    queue = begun(look_into=fail)
     for number in range(4):
         queue.take(entry(number))  # would wait for ever on a thread that has ended
-    with pytest.raises(ZeroDivisionError):
-        queue.finish()
-    with pytest.raises(ZeroDivisionError):
-        queue.look()
-    queue.close()
+    for ending in (queue.finish, queue.look):
+        with pytest.raises(ZeroDivisionError):
+            ending()
 
 
-def test_a_run_that_is_stopped_leaves_the_rest() -> None:
-    seen: list[Any] = []
-    stop = threading.Event()
-    stop.set()
-    queue = ViolationQueue(gathering(seen), stop.is_set, bool)
+def test_a_run_that_is_stopped_leaves_the_rest(begun, seen, ready):
+    ready.set()
+    queue = begun(stopped=lambda: True)
     queue.take(entry(0))
     queue.finish()
     assert seen == []
-    queue.close()

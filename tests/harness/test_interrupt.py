@@ -1,7 +1,5 @@
 """Ctrl-C in the middle: a readable partial report marked incomplete, and no orphans."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -20,7 +18,7 @@ MUTANTS = Path(__file__).parents[1] / "mutants"
 PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 
 
-def wait_for(record: Path, event: str) -> None:
+def wait_for(record, event):
     """Wait until the record has an event."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:
@@ -32,7 +30,7 @@ def wait_for(record: Path, event: str) -> None:
 
 @pytest.mark.parametrize("event", [thorough("Started"), "Found"])
 @pytest.mark.parametrize("whole_group", [thorough(False), True], ids=["kill", "terminal"])
-def test_ctrl_c(event: str, whole_group: bool, tmp_path: Path) -> None:
+def test_ctrl_c(event, whole_group, tmp_path):
     program = f"cmd:{sys.executable} {PROGRAM} --kind correct"
     wrong = f"{MUTANTS}/in_process.py:AlwaysWrong"
     impls = [f"--impl={spec}" for spec in ("tiktoken", program, wrong)]

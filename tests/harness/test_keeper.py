@@ -1,14 +1,10 @@
 """The keeper of a worker: what it waits for, what it tells, and what is done where it fails."""
 
-from __future__ import annotations
-
 import errno
 import os
-import secrets
 import select
 import signal
 import sys
-from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -16,29 +12,20 @@ import pytest
 from harness.workers import kept as keeping
 from harness.workers.kept import Kept, Nursery
 from harness.workers.process import Process
-from tests.harness.test_leavings import gone, marked
+from tests.harness.leaving import gone, mark, marked
+
+__all__ = ["mark"]  # a fixture
 
 HANG_SECONDS = 120
 """After so long a test has hung; nothing that is tested takes any part of it."""
 
-Patch = Callable[[str], None]
-
 
 @pytest.fixture
-def mark() -> Iterator[str]:
-    """A word in the command line of what a test leaves behind; none of it may outlive the test."""
-    word = f"kept-{secrets.token_hex(8)}"
-    yield word
-    for process in marked(word):
-        process.kill()
-
-
-@pytest.fixture
-def patched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Patch]:
+def patched(tmp_path, monkeypatch):
     """Have keepers do something before they begin, such as to change a limit of theirs."""
     nursery = Nursery("patched")
 
-    def patch(lines: str) -> None:
+    def patch(lines):
         begin = "from harness.workers import keeper\nimport os\n"
         (tmp_path / "patched.py").write_text(f"{begin}{lines}\n")
         monkeypatch.setenv("PYTHONPATH", str(tmp_path), os.pathsep)
@@ -48,12 +35,12 @@ def patched(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Patch]:
     nursery.close()
 
 
-def kept(code: str, *arguments: str, descriptors: tuple[int, ...] = ()) -> Kept:
+def kept(code, *arguments, descriptors=()):
     """A kept Python process."""
     return started(sys.executable, "-c", code, *arguments, descriptors=descriptors)
 
 
-def started(*command: str, descriptors: tuple[int, ...] = ()) -> Kept:
+def started(*command, descriptors=()):
     """A kept process."""
     with Path(os.devnull).open("wb") as log:
         return Kept(command, descriptors=descriptors, environment=os.environ, log=log.fileno())
@@ -72,7 +59,7 @@ SLEEPING = "import time; time.sleep(600)"
 SPINNING = "while True: pass"
 
 
-def helped(then: str, mark: str, helper: str = SLEEPING) -> Kept:
+def helped(then, mark, helper=SLEEPING):
     """A kept process with a helper in a session of its own, which it has started by now."""
     inlet, outlet = os.pipe()
     made = kept(HELPED + then, mark, helper, "3", descriptors=(outlet,))
@@ -82,15 +69,12 @@ def helped(then: str, mark: str, helper: str = SLEEPING) -> Kept:
     return made
 
 
-def count(made: Kept) -> int:
+def count(made):
     """How many processes are told to be left."""
-    assert made.report is not None
     return made.report.count
 
 
-def test_who_is_busy_is_given_time_to_end_its_helper(
-    patched: Patch, mark: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_is_busy_is_given_time_to_end_its_helper(patched, mark, monkeypatch):
     patched("keeper.GRACE_SECONDS = 0.2\nkeeper.LONGEST_GRACE_SECONDS = float('inf')")
     monkeypatch.setattr(keeping, "GENTLE_SECONDS", float(HANG_SECONDS))
     made = helped("spin(1.5)\nhelper.terminate()\nhelper.wait()", mark)
@@ -100,9 +84,7 @@ def test_who_is_busy_is_given_time_to_end_its_helper(
 
 
 @pytest.mark.parametrize("then", ["", "time.sleep(600)"], ids=["ended", "waiting"])
-def test_what_a_busy_machine_leaves_undecided_is_not_told(
-    then: str, patched: Patch, mark: str
-) -> None:
+def test_what_a_busy_machine_leaves_undecided_is_not_told(then, patched, mark):
     patched("keeper.GRACE_SECONDS = float('inf')\nkeeper.LONGEST_GRACE_SECONDS = 0.0")
     made = helped(then, mark, SPINNING)
     if not then:
@@ -112,9 +94,7 @@ def test_what_a_busy_machine_leaves_undecided_is_not_told(
     assert marked(mark) == []
 
 
-def test_who_computes_for_ever_is_not_waited_for_by_the_clock(
-    patched: Patch, mark: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_who_computes_for_ever_is_not_waited_for_by_the_clock(patched, mark, monkeypatch):
     # Only its CPU time can bring this to an end: no other limit is ever reached.
     patched("keeper.LONGEST_GRACE_SECONDS = keeper.GRACE_SECONDS = float('inf')")
     monkeypatch.setattr(keeping, "GENTLE_SECONDS", float(HANG_SECONDS))
@@ -125,7 +105,7 @@ def test_who_computes_for_ever_is_not_waited_for_by_the_clock(
 
 
 @pytest.mark.parametrize("number", ["KILL", "TERM"])
-def test_who_was_killed_could_not_end_its_helper(patched: Patch, number: str, mark: str) -> None:
+def test_who_was_killed_could_not_end_its_helper(patched, number, mark):
     patched("keeper.GRACE_SECONDS = 0.2")
     made = helped(f"import signal; os.kill(os.getpid(), signal.SIG{number})", mark)
     made.wait(HANG_SECONDS)
@@ -134,7 +114,7 @@ def test_who_was_killed_could_not_end_its_helper(patched: Patch, number: str, ma
     assert marked(mark) == []
 
 
-def test_pipes_of_the_worker_end_when_it_closes_them() -> None:
+def test_pipes_of_the_worker_end_when_it_closes_them():
     inlet, outlet = os.pipe()
     made = kept("import os, time; os.close(3); time.sleep(600)", descriptors=(outlet,))
     os.close(outlet)
@@ -148,7 +128,7 @@ def test_pipes_of_the_worker_end_when_it_closes_them() -> None:
         os.close(inlet)
 
 
-def test_a_command_that_cannot_be_run_is_no_crash_of_it() -> None:
+def test_a_command_that_cannot_be_run_is_no_crash_of_it():
     made = started("/no/such/file")
     made.wait(HANG_SECONDS)
     made.end(gently=True)
@@ -156,7 +136,7 @@ def test_a_command_that_cannot_be_run_is_no_crash_of_it() -> None:
     assert "No such file or directory: '/no/such/file'" in made.report.error
 
 
-def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched: Patch) -> None:
+def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched):
     patched(
         "fork, forked = os.fork, []\n"
         "def once():\n"
@@ -173,13 +153,13 @@ def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched: Patch) -> No
     assert "Resource temporarily unavailable" in made.report.error
 
 
-def test_a_keeper_that_cannot_be_forked_is_no_process(patched: Patch) -> None:
+def test_a_keeper_that_cannot_be_forked_is_no_process(patched):
     patched("def fork():\n    raise BlockingIOError(11, 'no')\nos.fork = fork")
     with pytest.raises(BlockingIOError, match="no process can be started"):
         kept("")
 
 
-def test_a_blocked_sigchld_is_no_hang() -> None:
+def test_a_blocked_sigchld_is_no_hang():
     before = signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGCHLD])
     try:
         made = kept("")
@@ -190,23 +170,22 @@ def test_a_blocked_sigchld_is_no_hang() -> None:
     assert ended
 
 
-def test_what_the_keeper_could_not_kill_is_killed_by_its_mark(patched: Patch, mark: str) -> None:
+def test_what_the_keeper_could_not_kill_is_killed_by_its_mark(patched, mark):
     # A keeper that gives up at once, as one does whose processes are held up by a slow disk.
     patched("keeper.ENDING_SECONDS = 0.0\nkeeper.Keeper._cleared = lambda *given: False")
     made = helped("time.sleep(600)", mark)
     made.end()
-    assert made.report is not None
     assert not made.report.all
     assert gone(mark)
 
 
-def full(*given: object, **options: object) -> None:
+def full(*given, **options):
     """What a system says that has no room for another process."""
     raise BlockingIOError(errno.EAGAIN, "Resource temporarily unavailable")
 
 
-def test_what_cannot_be_started_leaves_no_descriptors(monkeypatch: pytest.MonkeyPatch) -> None:
-    def start() -> object:
+def test_what_cannot_be_started_leaves_no_descriptors(monkeypatch):
+    def start():
         return Process("harness.workers.server", 1 << 30)
 
     monkeypatch.setattr(Nursery, "begin", full)

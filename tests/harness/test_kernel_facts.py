@@ -4,8 +4,6 @@ Where these are not installed, the facts are not looked at. Only those of ARM's 
 are in no header of another machine.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -18,7 +16,7 @@ INCLUDE = Path("/usr/include")
 NUMBER = re.compile(r"\(?(?:(0x[0-9a-fA-F]+|\d+)U?L{0,2})(?:\s*<<\s*(\d+))?\)?")
 
 
-def header(name: str) -> dict[str, int]:
+def header(name):
     """The plain numbers that a header of the kernel defines."""
     path = INCLUDE / name
     if not path.is_file():
@@ -31,7 +29,7 @@ def header(name: str) -> dict[str, int]:
     return found
 
 
-def audit(machine: str) -> int:
+def audit(machine):
     """An architecture as ``linux/audit.h`` makes it of the number that ELF has for it."""
     known = header("linux/elf-em.h") | header("linux/audit.h")
     wide = machine in {"X86_64", "AARCH64"}
@@ -48,17 +46,17 @@ def audit(machine: str) -> int:
         ("aarch64", 1, "ARM"),
     ],
 )
-def test_architectures_are_those_of_the_kernel(machine: str, place: int, name: str) -> None:
+def test_architectures_are_those_of_the_kernel(machine, place, name):
     assert filters.CALLS[machine][place].audit == audit(name)
 
 
-def test_programs_of_32_bits_of_arm_have_the_numbers_of_its_table() -> None:
+def test_programs_of_32_bits_of_arm_have_the_numbers_of_its_table():
     arm = filters.CALLS["aarch64"][1]
     # arch/arm/tools/syscall.tbl; socketcall (102) is no call of the EABI.
     assert (arm.socket, arm.prlimit, arm.socketcall) == (281, 369, None)
 
 
-def test_rights_of_landlock_are_those_of_the_kernel() -> None:
+def test_rights_of_landlock_are_those_of_the_kernel():
     known = header("linux/landlock.h")
     writing = "WRITE_FILE REMOVE_DIR REMOVE_FILE MAKE_CHAR MAKE_DIR MAKE_REG MAKE_SOCK MAKE_FIFO"
     names = {1: f"{writing} MAKE_BLOCK MAKE_SYM", 2: "REFER", 3: "TRUNCATE", 5: "IOCTL_DEV"}
@@ -70,7 +68,7 @@ def test_rights_of_landlock_are_those_of_the_kernel() -> None:
     assert known["LANDLOCK_CREATE_RULESET_VERSION"] == kernel.ASK_VERSION
 
 
-def calls(machine: str, place: int) -> dict[str, int]:
+def calls(machine, place):
     """The numbers of system calls that are known here, by the names that headers have for them."""
     of = filters.CALLS[machine][place]
     known = {
@@ -114,6 +112,6 @@ FACTS = {
 
 
 @pytest.mark.parametrize("name", FACTS)
-def test_numbers_are_those_of_the_kernel(name: str) -> None:
+def test_numbers_are_those_of_the_kernel(name):
     known = header(name)
     assert {one: known.get(one) for one in FACTS[name]} == FACTS[name]

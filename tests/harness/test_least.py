@@ -4,59 +4,48 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import pytest
 
 from corpora.generators.catalog import generators
-from corpora.vocabularies.model import Vocabulary
 from harness.checks import CHECKS
 from harness.checks.base import Observation
-from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from harness.engine import selection
-from harness.engine.least import MOST_ASKED, MOST_FOR_CHECKS, Share, named_on
-from harness.engine.planning import Plan
+from harness.engine.least import MOST_ASKED, MOST_FOR_CHECKS, Share
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.streams import batches
-from harness.engine.suites import SUITES, Budget
-from harness.events import BatchDone, ContractOpened, Event, NotReached, Unsettled
+from harness.engine.suites import Budget
+from harness.events import BatchDone, ContractOpened, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.selftest.mutants import plugins
 from harness.verdict.coverage import LEAST_CASES, Coverage
 from impls.interface import About, Mode
-from tests.harness.test_feed import Workers, contract
+from tests.harness.pools import Workers, contract
+from tests.harness.toy_plans import any_plan
 
 VOCABULARIES = ("toy_bytes", "toy_ties")
 
 
-def plan(seconds: float, *, named: Sequence[str] = (), **asked: list[str]) -> Plan:
+def plan(seconds, *, named=(), **asked):
     """A run that has no time to speak of."""
-    present, _ = selection.participants(["bpe.naive", "bpe.heap"])
-    return Plan(
-        vocabularies=selection.vocabularies(VOCABULARIES),
-        participants=present,
-        references=frozenset(),
+    return any_plan(
+        ["bpe.naive", "bpe.heap"],
+        VOCABULARIES,
         generators=[generators()["edge"], generators()["prose"]],
         checks=[CHECKS["survival"], CHECKS["equivalence"], CHECKS["round-trip"]],
-        expectations=(),
-        suite=SUITES["smoke"],
         budget=Budget(seconds=seconds),
-        seed=0,
-        jobs=1,
-        fail_fast=False,
         named=named,
         asked=asked,
     )
 
 
-def run(plan: Plan) -> tuple[RunState, list[Event]]:
+def run(plan):
     """Check its vocabularies."""
-    events: list[Event] = []
+    events = []
     tracker = FindingTracker(events.append, lambda *_: None, (), plan.versions)
     state = RunState(plan, events.append, tracker)
     tracker.limit_by(state.left_for_findings)
@@ -64,7 +53,7 @@ def run(plan: Plan) -> tuple[RunState, list[Event]]:
     return state, events
 
 
-def seen(contract: Contract, count: int, **answers: bool) -> Observation:
+def seen(contract, count, **answers):
     """So many answers of each, or none."""
     results = {
         name: Results.of([Encoded(()) if answers[name] else Unsupported("")] * count)
@@ -73,9 +62,9 @@ def seen(contract: Contract, count: int, **answers: bool) -> Observation:
     return Observation(contract, Inputs.of([b"a"] * count), results)
 
 
-def compared(events: list[Event]) -> dict[str, Counter[str]]:
+def compared(events):
     """How many cases of each implementation were compared under each contract."""
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    found = defaultdict(Counter)
     for event in events:
         if isinstance(event, BatchDone):
             found[event.contract].update(event.exercised.get("equivalence", {}))
@@ -89,9 +78,7 @@ def compared(events: list[Event]) -> dict[str, Counter[str]]:
         ({"named": ["bpe.heap"]}, ("bpe.heap",)),  # on all vocabularies
     ],
 )
-def test_what_was_named_has_its_smallest_share(
-    asked: Mapping[str, Any], owed: Sequence[str]
-) -> None:
+def test_what_was_named_has_its_smallest_share(asked, owed):
     state, events = run(plan(0.001, **asked))
     judged = compared(events)
     assert {name.partition("/")[0] for name in judged} == set(VOCABULARIES)
@@ -100,7 +87,7 @@ def test_what_was_named_has_its_smallest_share(
     assert not any(isinstance(event, (NotReached, Unsettled)) for event in events)
 
 
-def test_a_named_check_is_put_however_few_cases_there_are() -> None:
+def test_a_named_check_is_put_however_few_cases_there_are():
     every = [one for one in CHECKS.values() if one.name != "equivalence"]
     named = plan(0.0, checks=[one.name for one in every])
     named = replace(named, checks=every, budget=Budget(cases=100))
@@ -113,7 +100,7 @@ def test_a_named_check_is_put_however_few_cases_there_are() -> None:
 
 
 @pytest.mark.parametrize("budget", [Budget(cases=100), Budget(seconds=0.001)])
-def test_a_named_check_gets_inputs_on_until_it_has_judged_any(budget: Budget) -> None:
+def test_a_named_check_gets_inputs_on_until_it_has_judged_any(budget):
     named = plan(0.0, checks=["validity"], vocabularies=["toy_bytes"])
     # The first inputs of this generator are single tokens, of which there are no parts.
     edge = [generators()["edge"]]
@@ -123,14 +110,14 @@ def test_a_named_check_gets_inputs_on_until_it_has_judged_any(budget: Budget) ->
     assert any(sum(one.values()) for one in judged)
 
 
-def test_what_nobody_named_is_not_visited_without_time_and_that_is_told() -> None:
+def test_what_nobody_named_is_not_visited_without_time_and_that_is_told():
     _, events = run(plan(0.001))
     [late] = [event for event in events if isinstance(event, NotReached)]
     assert late.source == VOCABULARIES[1]
     assert "--budget" in late.reason
 
 
-def test_a_number_of_random_vocabularies_names_none_of_them() -> None:
+def test_a_number_of_random_vocabularies_names_none_of_them():
     many = plan(1.0, named=["bpe.heap"], vocabularies=["random:bpe:3"])
     assert many.owed("random:bpe:3")
     assert not many.owed("random:bpe:4")
@@ -145,7 +132,7 @@ class Endless:
     name: str
     summary: str = ""
 
-    def cases(self, vocabulary: Vocabulary, seed: int) -> Iterator[bytes]:
+    def cases(self, vocabulary, seed):
         yield from itertools.islice(generators()[self.name].cases(vocabulary, seed), 300_000)
         raise AssertionError("it is asked on and on")
 
@@ -159,9 +146,7 @@ class Endless:
     ],
 )
 @pytest.mark.parametrize("ending", [(), ("edge",)])
-def test_a_share_that_no_generator_adds_to_is_given_up(
-    ending: tuple[str, ...], asked: Mapping[str, Any]
-) -> None:
+def test_a_share_that_no_generator_adds_to_is_given_up(ending, asked):
     mute, _ = selection.participants([f"{plugins.__file__}:answers-nothing"])
     named = plan(0.001, **asked)
     named = replace(
@@ -177,23 +162,23 @@ def test_a_share_that_no_generator_adds_to_is_given_up(
     assert ("tekken_240911/special" in asked_on) == bool(ending)
 
 
-def test_a_number_of_cases_that_no_generator_has_is_given_up() -> None:
+def test_a_number_of_cases_that_no_generator_has_is_given_up():
     terms = replace(contract("a", "b"), mode=Mode(pretokenize=True, special="all"))
     counted = replace(plan(0.0), budget=Budget(cases=9), generators=[Endless("source")])
-    state = RunState(counted, lambda event: None, None)  # type: ignore[arg-type]
-    workers: Any = Workers({"a": 0.0, "b": 0.0})
+    state = RunState(counted, lambda event: None, None)
+    workers = Workers({"a": 0.0, "b": 0.0})
     cases = batches(counted.generators, terms.vocabulary, 0, 1000)
     assert list(Checks(state)._asked(workers, [terms], cases, Counter())) == []
 
 
-def done(terms: Contract, check: str, **answered: int) -> Coverage:
+def done(terms, check, **answered):
     """What was examined where so many cases were answered, and judged by one check."""
     judged = {check: answered}
     answers = {name: [number, 0, 0] for name, number in answered.items()}
     return Coverage.of([BatchDone(terms.id, "g", 1, 1, 0, judged, {}, answers=answers)])
 
 
-def test_what_was_answered_and_compared_with_nobody_is_still_owed() -> None:
+def test_what_was_answered_and_compared_with_nobody_is_still_owed():
     terms = contract("a", "b")
     for alone, owed in ((0, ["b"]), (LEAST_CASES, [])):
         compared = done(terms, "equivalence", a=LEAST_CASES, b=alone)
@@ -201,7 +186,7 @@ def test_what_was_answered_and_compared_with_nobody_is_still_owed() -> None:
         assert Share({"a", "b"}, (), compared).owing(terms, ()) == owed
 
 
-def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
+def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain():
     terms = contract("a", "b")
     share = Share({"a", "b"}, (), done(terms, "survival", a=LEAST_CASES, b=LEAST_CASES - 1))
     assert share.owing(terms, ()) == ["b"]
@@ -210,7 +195,7 @@ def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain() -> None:
     assert share.owing(terms, ()) == []
 
 
-def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more() -> None:
+def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more():
     terms = contract("a", "b", "c")
     share = Share({"a", "b", "c"}, (), Coverage())
     share.note(seen(terms, 1, a=True, b=False, c=False), {"a", "b"})
@@ -218,7 +203,7 @@ def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more() -> None:
     assert share.owing(terms, ()) == ["a", "c"]
 
 
-def test_for_a_named_check_everybody_is_asked_until_it_has_judged_any() -> None:
+def test_for_a_named_check_everybody_is_asked_until_it_has_judged_any():
     terms = contract("a", "b")
     share = Share((), ["survival"], Coverage())
     assert share.owing(terms, ()) == ["a", "b"]
@@ -229,7 +214,7 @@ def test_for_a_named_check_everybody_is_asked_until_it_has_judged_any() -> None:
     assert Share((), ["survival"], done(terms, "survival", a=1)).owing(terms, ()) == []
 
 
-def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None:
+def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine():
     terms = contract("ref", "engine", "variant", "other", references=frozenset({"ref"}))
     members = tuple(
         replace(one, about=About(one.name, "1", engine="engine")) if one.name == "variant" else one
@@ -244,7 +229,7 @@ def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine() -> None
     assert share.with_companions(alone, ["a"], ()).names == ["a", "b", "c"]
 
 
-def test_nobody_is_asked_on_beside_one_that_answers_nothing() -> None:
+def test_nobody_is_asked_on_beside_one_that_answers_nothing():
     terms = contract("ref", "a", "b", references=frozenset({"ref"}))
     share = Share((), (), Coverage())
     assert share.with_companions(terms, ["a"], {"ref"}).names == ["a", "b"]
@@ -252,10 +237,3 @@ def test_nobody_is_asked_on_beside_one_that_answers_nothing() -> None:
     assert share.with_companions(terms, ["a"], ()).names == ["a", "b"]
     share.note(seen(terms, 1, ref=True, a=False, b=False), ())
     assert share.with_companions(terms, ["a"], ()).names == ["ref", "a"]
-
-
-def test_who_was_named_is_examined_or_all_on_a_named_vocabulary() -> None:
-    present = ["a", "b"]
-    assert named_on(plan(1.0, named=["b"]), "toy_bytes", present) == ["b"]
-    assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_bytes", present) == present
-    assert named_on(plan(1.0, vocabularies=["toy_bytes"]), "toy_ties", present) == []

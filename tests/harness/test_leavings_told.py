@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -39,9 +37,9 @@ from reports.closing import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, run, small_plan
+from tests.harness.leaving import PLUGIN, mark, marked
 from tests.harness.samples import contract
-from tests.harness.test_keeper import Patch, patched
-from tests.harness.test_leavings import PLUGIN, mark, marked
+from tests.harness.test_keeper import patched
 from tests.harness.test_selftest import judged
 
 __all__ = ["mark", "patched"]  # fixtures
@@ -52,16 +50,14 @@ LINE = "left a process behind: sleeper"
 
 
 @pytest.fixture
-def leaving(tmp_path: Path, mark: str) -> str:
+def leaving(tmp_path, mark):
     """A plug-in that leaves a process with the mark behind."""
     path = tmp_path / "leaving.py"
     path.write_text(PLUGIN.format(mark=mark, leaves=True))
     return f"{path}:Leaving"
 
 
-def test_a_campaign_tells_it_once_and_goes_on(
-    leaving: str, patched: Patch, mark: str, tmp_path: Path
-) -> None:
+def test_a_campaign_tells_it_once_and_goes_on(leaving, patched, mark, tmp_path):
     patched(QUICK)
     where, out = str(tmp_path / "ledger.db"), tmp_path / "out"
     first = run(small_plan(64, (leaving,)), where, out)
@@ -77,9 +73,7 @@ def test_a_campaign_tells_it_once_and_goes_on(
     assert marked(mark) == []
 
 
-def test_who_is_stopped_while_it_owes_nothing_is_told(
-    leaving: str, patched: Patch, mark: str
-) -> None:
+def test_who_is_stopped_while_it_owes_nothing_is_told(leaving, patched, mark):
     patched(QUICK)
     present, _ = participants([leaving])
     pool = WorkerPool(present, Limits())
@@ -89,7 +83,7 @@ def test_who_is_stopped_while_it_owes_nothing_is_told(
     assert mark in pool.left()["leaving"]
 
 
-def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path: Path) -> None:
+def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path):
     (tmp_path / "hanging.py").write_text(
         "import time\nfrom impls.interface import About\nclass Hanging:\n"
         "    about = About(name='hanging', version='1')\n"
@@ -106,7 +100,7 @@ def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path: Path) 
     assert asked[0].done()
 
 
-def test_a_selftest_holds_it_against_who_is_right(mark: str) -> None:
+def test_a_selftest_holds_it_against_who_is_right(mark):
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     ledger = Ledger({"bpe.heap": ""})
     ledger.note(inputless(terms, Status.LEFT_PROCESSES, "bpe.heap", LINE, 0))
@@ -118,9 +112,7 @@ def test_a_selftest_holds_it_against_who_is_right(mark: str) -> None:
 
 
 @pytest.mark.thorough  # loads libraries, compiles
-def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
-    leaving: str, patched: Patch, mark: str
-) -> None:
+def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(leaving, patched, mark):
     patched(QUICK)
     # As each hunt of a selftest is, once it has found all that it looks for.
     plan = small_plan(500, (f"{WRONG}:OneToken", leaving), fail_fast=True).plan
@@ -132,7 +124,7 @@ def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
 
 
 @pytest.mark.thorough  # a whole search
-def test_a_search_for_the_worst_tells_it(leaving: str, mark: str, tmp_path: Path) -> None:
+def test_a_search_for_the_worst_tells_it(leaving, mark, tmp_path):
     done = tokgate(
         "worst", f"--impl={leaving}", "--vocab=toy_bytes", "--size=4KB", "--no-keep",
         "--budget=6s", "--out=out", folder=tmp_path,
@@ -146,7 +138,7 @@ def test_a_search_for_the_worst_tells_it(leaving: str, mark: str, tmp_path: Path
 
 
 @pytest.mark.thorough  # a whole run
-def test_the_page_of_the_field_tells_it(leaving: str, mark: str, tmp_path: Path) -> None:
+def test_the_page_of_the_field_tells_it(leaving, mark, tmp_path):
     done = tokgate(
         "field", f"--impl={leaving}", "--vocab=toy_bytes", "--budget=20cases", "--no-bench",
         "--check=survival", "--out=out", folder=tmp_path,
@@ -164,16 +156,16 @@ class Leave:
     mark: str
     answer: ClassVar[Any] = str
 
-    def run(self, policies: object, task: object, beat: object) -> str:
+    def run(self, policies, task, beat):
         code = "import time; time.sleep(600)"
         subprocess.Popen([sys.executable, "-c", code, self.mark], start_new_session=True)
         return "left"
 
 
 @pytest.mark.parametrize("whole", [thorough(True), False])
-def test_workers_of_forced_tokens_tell_it(patched: Patch, mark: str, whole: bool) -> None:
+def test_workers_of_forced_tokens_tell_it(patched, mark, whole):
     patched(QUICK)
-    told: list[str] = []
+    told = []
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
     answers = results(task, [Leave(mark)] * 2, 1, left=told.append)
     assert next(answers)[1] == "left"
@@ -185,20 +177,18 @@ def test_workers_of_forced_tokens_tell_it(patched: Patch, mark: str, whole: bool
     assert marked(mark) == []
 
 
-def leaving_workers(*_: object, left: Any = None) -> Iterator[Any]:
+def leaving_workers(*_, left=None):
     """Workers that do nothing and leave something behind."""
     left(LINE)
     yield from ()
 
 
-def test_a_walk_of_a_corpus_keeps_it(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_walk_of_a_corpus_keeps_it(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(walking, "results", leaving_workers)
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
     plan = ForcedPlan(walking.OWN, "toy_bytes", task, limit=1)
     journal = plan.journal(tmp_path)
-    events: list[Any] = []
+    events = []
     walking.execute(plan, journal, events.append, lambda share, text: None, "")
     assert events[-1].notes == [f"a worker {LINE}"]
     assert plan.journal(tmp_path).left == [LINE]
@@ -207,7 +197,7 @@ def test_a_walk_of_a_corpus_keeps_it(
     assert f"a worker {LINE}" in capsys.readouterr().err
 
 
-def test_an_adversary_keeps_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_adversary_keeps_it(tmp_path, monkeypatch):
     monkeypatch.setattr(hunting, "results", leaving_workers)
     task = Task(sources.resolve("toy_bytes"), ["none"], "flexible")
     Hunt(task, Budget(cases=1), tmp_path).search(lambda share, text: None, Countdown(None))

@@ -1,18 +1,15 @@
 """The ledger keeps runs as they were, in SQLite and in PostgreSQL alike."""
 
-from __future__ import annotations
-
 import base64
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import cast
 
 import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from harness.events import Counted, Event, Finished, Measured, Started
+from harness.events import Counted, Started
 from harness.ledger import trends
 from harness.ledger.engine import LedgerError, open_database, parse
 from harness.ledger.history import history
@@ -35,13 +32,13 @@ Opens = Callable[[], Engine]
 
 
 @pytest.fixture(scope="module")
-def new_database() -> Iterator[Callable[[], str]]:
+def new_database():
     with server() as urls:
         yield urls
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
+def opens(request, tmp_path):
     """Opens one database, again and again."""
     if request.param == "sqlite":
         url = str(tmp_path / "database.db")
@@ -50,25 +47,25 @@ def opens(request: pytest.FixtureRequest, tmp_path: Path) -> Opens:
     return lambda: open_database(url)
 
 
-def started(day: int, version: str = "1.0", zone: str = "+00:00") -> Started:
+def started(day, version="1.0", zone="+00:00"):
     return Started(
         f"2026-03-{day:02}T12:00:00{zone}", 2**60, "smoke", "45s", "tokgate run",
         {"tokgate": "0.1", "python": "3.11", "mine": version}, "Linux",
     )  # fmt: skip
 
 
-def measured(*points: list[float], family: str = "spaces") -> Measured:
+def measured(*points, family="spaces"):
     return grown(points=list(points), family=family)
 
 
 F1, F2 = found("x", id="f-1"), found("y", id="f-2")
 
 
-def record(engine: Engine, *events: Event) -> str:
+def record(engine, *events):
     return keep_run(engine, Coverage.of(events))
 
 
-def test_a_run_comes_back_as_it_was(opens: Opens) -> None:
+def test_a_run_comes_back_as_it_was(opens):
     run = record(
         opens(), started(1), F1, replace(F2, replaces="f-1", input_b64="AP8="),
         found("z", id="f-3", expected="known"), Counted("y", 1), Counted("y", 7),
@@ -92,18 +89,18 @@ def test_a_run_comes_back_as_it_was(opens: Opens) -> None:
         assert sorted(versions) == ["0.1", "1.0", "3.11"]
 
 
-def test_a_run_is_there_whole_or_not_at_all(opens: Opens) -> None:
+def test_a_run_is_there_whole_or_not_at_all(opens):
     """A run that was killed before its end has left nothing, and is no point of a trend."""
     engine = opens()
     record(engine, started(1), F1, measured([256, 1e-6]))
     with pytest.raises(LedgerError):
-        record(engine, started(1), replace(F1, bucket=cast("str", None)), finished())
+        record(engine, started(1), replace(F1, bucket=None), finished())
     known = history(engine)
     assert trends.series(known) == []
     assert (known.runs, known.versions) == ([], [])
 
 
-def test_series_are_in_order_of_time_with_versions(opens: Opens) -> None:
+def test_series_are_in_order_of_time_with_versions(opens):
     engine = opens()
     record(engine, started(2, "1.1"), measured([256, 2e-6], [1024, 8e-6]), finished())
     record(engine, started(1, "1.0"), measured([256, 1e-6]), finished())
@@ -122,7 +119,7 @@ def test_series_are_in_order_of_time_with_versions(opens: Opens) -> None:
     ]
 
 
-def test_findings_are_counted_and_were_seen_first_and_last(opens: Opens) -> None:
+def test_findings_are_counted_and_were_seen_first_and_last(opens):
     engine = opens()
     record(engine, started(1), F1, replace(F2, expected="known"), finished())
     record(engine, started(3), F1, found("z", id="f-3"), finished())
@@ -137,7 +134,7 @@ def test_findings_are_counted_and_were_seen_first_and_last(opens: Opens) -> None
     } == {"f-1": (1, 3, 2), "f-2": (1, 1, 1), "f-3": (3, 3, 1)}
 
 
-def test_times_sort_as_strings() -> None:
+def test_times_sort_as_strings():
     assert in_utc("2026-01-01T01:00:00+02:00") == "2025-12-31T23:00:00+00:00"
 
 
@@ -151,7 +148,7 @@ def test_times_sort_as_strings() -> None:
         (__file__, "not a database"),
     ],
 )
-def test_a_database_that_cannot_be_used_is_one_line(where: str, said: str) -> None:
+def test_a_database_that_cannot_be_used_is_one_line(where, said):
     if "postgresql" in where:
         pytest.importorskip("psycopg")
     with pytest.raises(LedgerError, match=said) as error:
@@ -160,7 +157,7 @@ def test_a_database_that_cannot_be_used_is_one_line(where: str, said: str) -> No
     assert "secret" not in str(error.value)
 
 
-def test_a_database_of_another_shape_is_refused(tmp_path: Path) -> None:
+def test_a_database_of_another_shape_is_refused(tmp_path):
     engine = open_database(str(tmp_path / "x.db"))
     with engine.begin() as connection:
         connection.execute(sa.text("UPDATE tokgate_schema SET number = 99"))
@@ -168,18 +165,18 @@ def test_a_database_of_another_shape_is_refused(tmp_path: Path) -> None:
         open_database(str(tmp_path / "x.db"))
 
 
-def test_urls() -> None:
+def test_urls():
     assert parse("postgres://u@h/d").drivername == "postgresql+psycopg"
     assert parse("x.db").database == str(Path("x.db").absolute())
 
 
-def test_sqlite_writes_ahead_and_syncs(tmp_path: Path) -> None:
+def test_sqlite_writes_ahead_and_syncs(tmp_path):
     with open_database(str(tmp_path / "x.db")).connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
 
 
-def test_tallies_are_the_sums_over_contracts(opens: Opens) -> None:
+def test_tallies_are_the_sums_over_contracts(opens):
     wrong = replace(batch(mine=WHOLE, right=WHOLE), violations={"equivalence": {"mine": 3}})
     some = (10, 0, 0)
     record(
@@ -199,17 +196,15 @@ def test_tallies_are_the_sums_over_contracts(opens: Opens) -> None:
     assert vocabulary.source == "a\\udc80\\x00b"
 
 
-def test_a_finding_is_kept_in_full_once_a_version_and_again_where_smaller(
-    opens: Opens, tmp_path: Path
-) -> None:
+def test_a_finding_is_kept_in_full_once_a_version_and_again_where_smaller(opens, tmp_path):
     (tmp_path / "repro.py").write_text("print(1)")
     (tmp_path / "long.py").write_text("#" * (MAX_REPRODUCER + 1))
 
-    def seen(day: int, data: bytes, version: str, script: str = "repro.py") -> None:
+    def seen(day, data, version, script="repro.py"):
         one = replace(F1, input_b64=base64.b64encode(data).decode(), reproducer=script)
         keep_run(opens(), Coverage.of((started(day, version), one, finished())), tmp_path)
 
-    def kept() -> list[tuple[str, int, str | None]]:
+    def kept():
         with opens().connect() as connection:
             asked = sa.select(FindingDetail.versions, FindingDetail.size, FindingDetail.reproducer)
             return sorted(tuple(row) for row in connection.execute(asked))
@@ -229,19 +224,18 @@ def test_a_finding_is_kept_in_full_once_a_version_and_again_where_smaller(
     assert (base64.b64decode(last.found.input_b64), last.reproducer) == (b"longer", None)
 
 
-def test_a_database_from_before_gets_the_tables_that_are_missing(opens: Opens) -> None:
+def test_a_database_from_before_gets_the_tables_that_are_missing(opens):
     record(opens(), started(1), F1, finished())
     with opens().begin() as connection:
         for table in (FindingDetail, RunTally, RunVocabulary):
-            connection.execute(sa.schema.DropTable(table.__table__))  # type: ignore[arg-type]
+            connection.execute(sa.schema.DropTable(table.__table__))
     record(opens(), started(2), F1, finished())
     known = history(opens())
     assert (len(known.runs), len(known.findings), len(known.details)) == (2, 2, 1)
 
 
-def test_speeds_are_kept_whole_and_are_no_runs(opens: Opens) -> None:
+def test_speeds_are_kept_whole_and_are_no_runs(opens):
     *unfinished, end = ledgers.speeds(0, ["fast", "slow"], ["toy"])
-    assert isinstance(end, Finished)
     for events in ([*unfinished, replace(end, complete=False)], [*unfinished, end]):
         keep_speeds(opens(), events)
     known = history(opens())

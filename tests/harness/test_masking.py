@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import itertools
-from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
@@ -21,13 +20,13 @@ from harness.findings.entries import PER_BUCKET, Entry
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
-from tests.harness.test_findings import Encode_, Scene, right
+from tests.harness.scenes import Encode_, Scene, right
 
 MARK = "\ufeff".encode()
 
 
 @pytest.fixture(params=["in time", "late"], autouse=True)
-def share(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+def share(request, monkeypatch):
     """Looking has all the time that it wants, or has had its share of it."""
     late = property(lambda self: request.param == "late")
     monkeypatch.setattr(minimising.Patience, "late", late)
@@ -37,11 +36,11 @@ PAIRS = {b"th": 300, b"in": 301}
 ONE, OTHER = PAIRS
 
 
-def splitting(*split: bytes) -> Encode_:
+def splitting(*split):
     """An encoder with an id for each of two pairs of letters, which it spells where it is split."""
 
-    def encode(data: bytes) -> list[int]:
-        ids: list[int] = []
+    def encode(data):
+        ids = []
         place = 0
         while place < len(data):
             pair = data[place : place + 2]
@@ -53,10 +52,10 @@ def splitting(*split: bytes) -> Encode_:
     return encode
 
 
-def wrong_on(*needles: bytes) -> Encode_:
+def wrong_on(*needles):
     """An encoder that gives another id for each of these."""
 
-    def encode(data: bytes) -> list[int]:
+    def encode(data):
         for number, needle in enumerate(needles):
             data = data.replace(needle, bytes([number]) * len(needle))
         return list(data)
@@ -64,27 +63,27 @@ def wrong_on(*needles: bytes) -> Encode_:
     return encode
 
 
-def known(kind: str, *examples: bytes, broad: bool = False) -> Expectation:
+def known(kind, *examples, broad=False):
     return Expectation(
         f"equivalence/bpe/raw/*/{kind}/bad", {"bad": SpecifierSet()}, "known", "*", examples, broad
     )
 
 
-def unexpected(scene: Scene) -> set[bytes]:
+def unexpected(scene):
     return {
         base64.b64decode(one.input_b64) for one in scene.tracker.findings if one.expected is None
     }
 
 
-def passes(scene: Scene) -> bool:
+def passes(scene):
     return judge([], [], Coverage.of(scene.tracker.findings)).exit_status != FAILS
 
 
 TEXTS = [b"What's %d" % i for i in range(5)] + [b"%d it's" % i for i in range(5)]
 
 
-def test_the_same_tokens_beside_other_text_are_the_same_difference() -> None:
-    def bad(data: bytes) -> list[int]:
+def test_the_same_tokens_beside_other_text_are_the_same_difference():
+    def bad(data):
         return list(data.replace(b"T!", b"T\0").replace(b"t!", b"t\0").replace(b"t?", b"t\0"))
 
     scene = Scene([known("*", b"t!")], ref=right, bad=bad)
@@ -103,7 +102,7 @@ def test_the_same_tokens_beside_other_text_are_the_same_difference() -> None:
         (known("*"), True),
     ],
 )
-def test_only_an_entry_that_says_so_covers_a_whole_kind(entry: Expectation, covered: bool) -> None:
+def test_only_an_entry_that_says_so_covers_a_whole_kind(entry, covered):
     other = "\u200b".encode()
     scene = Scene([entry], ref=right, bad=wrong_on(MARK, other))
     scene.check("equivalence", MARK, b"a" + other)
@@ -111,19 +110,19 @@ def test_only_an_entry_that_says_so_covers_a_whole_kind(entry: Expectation, cove
 
 
 @pytest.mark.parametrize("kind", ["L", "*", "L+P"])
-def test_a_kind_that_is_in_any_text_covers_its_examples_alone(kind: str) -> None:
+def test_a_kind_that_is_in_any_text_covers_its_examples_alone(kind):
     scene = Scene([known(kind, b"q")], ref=right, bad=wrong_on(b"q", b"xyz"))
     scene.check("equivalence", b"q", b"0xyz0")
     assert b"xyz" in unexpected(scene)
 
 
-def looked_at(scene: Scene, *inputs: bytes) -> list[Entry]:
+def looked_at(scene, *inputs):
     """What is wrong with these, to be looked into."""
     judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], inputs)
     return [Entry(scene.contract, one, Case(one.data, "test", 0, 0)) for one in judged.violations]
 
 
-def unsettled(scene: Scene, entries: Sequence[Entry] = (), *, late: bool = True) -> list[Unsettled]:
+def unsettled(scene, entries=(), *, late=True):
     """What is told of these, where there is no time for any question from now on."""
     if late:
         scene.pool.limit_by(lambda: 0.0)
@@ -134,7 +133,7 @@ def unsettled(scene: Scene, entries: Sequence[Entry] = (), *, late: bool = True)
     return [one for one in scene.events if isinstance(one, Unsettled)]
 
 
-def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
+def test_where_time_is_over_nothing_is_counted_as_known_unasked():
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
     [entry] = looked_at(scene, b"!! What's")
@@ -145,7 +144,7 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked() -> None:
     assert (event.check, event.implementations, event.count) == ("equivalence", ["bad"], 1)
 
 
-def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
+def test_what_waits_when_time_is_over_is_counted_where_it_is_known():
     """By an entry that covers it whatever its input is like, or by what causes like it."""
     scene = Scene([known("*", b"'s", broad=True)], ref=right, bad=wrong_on(b"'s"))
     first, *waiting = looked_at(scene, *TEXTS)
@@ -157,24 +156,24 @@ def test_what_waits_when_time_is_over_is_counted_where_it_is_known() -> None:
     assert unsettled(scene, waiting) == []
 
 
-def test_what_waits_when_time_is_over_and_is_not_known_is_told() -> None:
+def test_what_waits_when_time_is_over_and_is_not_known_is_told():
     scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
     scene.check("equivalence", *[b"%d" % number + MARK for number in range(9)])
     [told] = unsettled(scene, looked_at(scene, *TEXTS))
     assert (told.implementations, told.count) == (["bad"], len(TEXTS))
 
 
-def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known() -> None:
+def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known():
     scene = Scene(ref=right, bad=wrong_on(b"'s"))
     waiting = looked_at(scene, b"What's")
     scene.check("equivalence", b"a's", *[b"What's %d" % number for number in range(9)])
     assert unsettled(scene, waiting, late=False) == []
 
 
-def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
+def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new():
     asked = 0
 
-    def bad(data: bytes) -> list[int]:
+    def bad(data):
         nonlocal asked
         asked += 1
         return [9] * (len(data) + 1)
@@ -188,7 +187,7 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new() -> None:
     assert QUIET > QUIET_LATE
 
 
-def test_other_tokens_and_generators_are_looked_into_until_little_is_new() -> None:
+def test_other_tokens_and_generators_are_looked_into_until_little_is_new():
     scene = Scene(ref=right, bad=wrong_on(b"!", b"?"))
     one, other = looked_at(scene, b"!", b"?")
     causes = Causes()
@@ -206,11 +205,11 @@ def test_other_tokens_and_generators_are_looked_into_until_little_is_new() -> No
     assert causes.like(other) == "bucket"
 
 
-def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> None:
+def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time():
     """It answers a question mark in two ways; an exclamation mark depends on how a text begins."""
     turn = itertools.cycle([[1], []])
 
-    def bad(data: bytes) -> list[int]:
+    def bad(data):
         if b"!" in data and not data.startswith(b"y"):
             return [0] * len(data)
         return [*data, *next(turn)] if b"?" in data else list(data)
@@ -224,8 +223,8 @@ def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time() -> No
     assert {one.check for one in scene.tracker.findings if one.expected is None} == {"validity"}
 
 
-def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:
-    def bad(data: bytes) -> list[int]:
+def test_an_entry_that_names_what_is_ill_formed_covers_it_all():
+    def bad(data):
         return list(data.decode(errors="replace").encode())
 
     many = [b"\xff\xfe", *[b"%d\xff" % i + b"\xc3\xc3" for i in range(40)]]
@@ -237,7 +236,7 @@ def test_an_entry_that_names_what_is_ill_formed_covers_it_all() -> None:
     assert len(scene.found) == 1
 
 
-def spelling(*split: bytes) -> Encode_:
+def spelling(*split):
     """An encoder that takes the longest run of blanks that is a token, and spells some of them."""
     vocabulary = Scene(ref=right).contract.vocabulary
     runs = {}
@@ -246,8 +245,8 @@ def spelling(*split: bytes) -> Encode_:
             i for i in range(len(vocabulary.tokens)) if vocabulary.spelling(i) == b" " * length
         )
 
-    def encode(data: bytes) -> list[int]:
-        ids: list[int] = []
+    def encode(data):
+        ids = []
         place = 0
         while place < len(data):
             run = next((run for run in runs if data.startswith(run, place)), None)
@@ -262,8 +261,8 @@ def spelling(*split: bytes) -> Encode_:
 TWO, FOUR = b"  ", b"    "
 
 
-def test_what_ends_in_no_tokens_is_known_of_its_repeats_too() -> None:
-    def bad(data: bytes) -> list[int]:
+def test_what_ends_in_no_tokens_is_known_of_its_repeats_too():
+    def bad(data):
         if b"!" in data:
             raise ValueError
         return list(data)
@@ -280,16 +279,16 @@ CJK, KANA = "中".encode(), "あ".encode()
 MANY = [b"%d" % number + MARK + b"text" for number in range(1000)]
 
 
-def other_tokens(data: bytes) -> list[int]:
+def other_tokens(data):
     """Both pairs are spelled where the text has no unassigned character."""
     return [0] if UNASSIGNED in data else splitting(ONE, OTHER)(data)
 
 
-def ill_formed_and_letters(data: bytes) -> list[int]:
+def ill_formed_and_letters(data):
     return wrong_on(*([b"\xff\xfe", b"th"] if b"\xff" in data else [b"\xff\xfe"]))(data)
 
 
-def unknown_at_question_marks(data: bytes) -> list[int]:
+def unknown_at_question_marks(data):
     return [*data, 99_999] if b"?" in data else wrong_on(b"!")(data)
 
 
@@ -365,7 +364,7 @@ inputs, and the inputs of the findings that are not expected."""
 
 
 @pytest.mark.parametrize("covers", COVERED)
-def test_an_entry_of_all_kinds_covers(covers: str) -> None:
+def test_an_entry_of_all_kinds_covers(covers):
     examples, reference, bad, inputs, left = COVERED[covers]
     scene = Scene([known("*", *examples)] if examples else [], ref=reference, bad=bad)
     scene.check("equivalence", *inputs)

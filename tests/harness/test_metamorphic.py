@@ -1,10 +1,7 @@
 """What checks take for right, rule by rule, and differences that no other check sees."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import chain
-from typing import Any
 
 import pytest
 
@@ -25,7 +22,7 @@ from harness.core.pretokens import piece_ends
 from harness.studies.selftest.catalog import mistakes
 from impls.adapters import tokenizers
 from impls.interface import Unsupported
-from tests.harness.test_service_checks import RAW, SPECIAL, TEXT, Local, found, texts
+from tests.harness.local import RAW, SPECIAL, TEXT, Local, found, texts
 
 BYTES = resolve("toy_bytes")
 
@@ -220,10 +217,10 @@ def test_windows_by_definition(count, shape, cut):
 @pytest.mark.parametrize("shape", WINDOWS, ids=str)
 def test_a_long_text_is_turned_round_once_and_not_for_each_window(shape):
     """It took 17 minutes of 100,000 ids."""
-    taken: list[int] = []
+    taken = []
 
     class Ids(tuple[int, ...]):
-        def __getitem__(self, at: Any) -> Any:
+        def __getitem__(self, at):
             taken.append(len(range(*at.indices(len(self)))))
             return Ids(super().__getitem__(at))
 

@@ -1,11 +1,7 @@
 """Minimising has a time of its own, goes on after the last case, and has an end."""
 
-from __future__ import annotations
-
 import threading
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
@@ -24,15 +20,14 @@ from harness.studies.checks import Checks
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.harness.fuzz_campaign import WRONG, run, small_plan
-from tests.harness.test_findings import Scene, right, wrong_at
+from tests.harness.scenes import Scene, Watched, right, wrong_at
 from tests.harness.test_masking import known
-from tests.harness.test_out_of_time import Watched
 from tests.harness.tracker_invariants import check_invariants
 
 WHOLE = b"some longer text with one mark! in it"
 
 
-def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> None:
+def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over():
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [WHOLE]).violations
     scene.pool.limit_by(lambda: 0.0)
@@ -44,7 +39,7 @@ def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over() -> Non
     assert scene.pool.out_of_time  # for all others
 
 
-def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch):
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
         patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
@@ -60,8 +55,8 @@ def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch: pytest.MonkeyPat
 
 
 def test_what_a_shorter_input_explains_by_then_is_no_finding_of_its_own(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
         patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
@@ -76,9 +71,7 @@ def test_what_a_shorter_input_explains_by_then_is_no_finding_of_its_own(
 
 
 @pytest.mark.parametrize("busy_to_the_end", [False, True])
-def test_what_may_be_expected_is_no_finding_before_it_is_minimal(
-    busy_to_the_end: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_may_be_expected_is_no_finding_before_it_is_minimal(busy_to_the_end, monkeypatch):
     """A default run on a machine with five times as many processes as cores failed so."""
     scene = Scene([known("P", b"!")], ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
@@ -96,7 +89,7 @@ def test_what_may_be_expected_is_no_finding_before_it_is_minimal(
         assert scene.tracker.findings[0].expected
 
 
-def test_what_stays_unfinished_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_stays_unfinished_says_so(monkeypatch):
     scene = Watched(ref=right, bad=wrong_at(b"!"))
     scene.consider("equivalence", WHOLE)
     [found] = scene.tracker.findings
@@ -105,10 +98,10 @@ def test_what_stays_unfinished_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     assert scene.tracker.findings == [found]
 
 
-def test_what_is_unfinished_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_unfinished_is_gone_on_with_once(monkeypatch):
     monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
-    tried: list[bytes] = []
-    scene = Scene(ref=right, bad=lambda data: wrong_at(b"!")(tried.append(data) or data))  # type: ignore[func-returns-value]
+    tried = []
+    scene = Scene(ref=right, bad=lambda data: wrong_at(b"!")(tried.append(data) or data))
     asked = []
     scene.check("equivalence", WHOLE)
     for _ in range(2):
@@ -118,25 +111,23 @@ def test_what_is_unfinished_is_gone_on_with_once(monkeypatch: pytest.MonkeyPatch
     assert asked == [True, False]
 
 
-def test_a_run_by_number_goes_on_with_what_is_unfinished() -> None:
+def test_a_run_by_number_goes_on_with_what_is_unfinished():
     plan = small_plan(1, ()).plan
-    settled: list[object] = []
-    tracker: Any = SimpleNamespace(settle=settled.append, unexpected=False)
+    settled = []
+    tracker = SimpleNamespace(settle=settled.append, unexpected=False)
     run = RunState(plan, lambda event: None, tracker)
-    pool: Any = SimpleNamespace(turn=threading.Lock())
-    opened: Any = SimpleNamespace(contracts=list)
+    pool = SimpleNamespace(turn=threading.Lock())
+    opened = SimpleNamespace(contracts=list)
     vocabulary = sources.resolve("toy_bytes")
     Checks(run).step(Session(pool, "toy_bytes", vocabulary, opened, 0.0))
     assert settled == [pool]
 
 
-def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    told: list[str] = []
+def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(monkeypatch, tmp_path):
+    told = []
     settle = FindingTracker.settle
 
-    def settling(tracker: FindingTracker, pool: Any) -> None:
+    def settling(tracker, pool):
         told.append("settled")
         settle(tracker, pool)
 

@@ -1,11 +1,7 @@
 """A headline names a well-known mistake where it is one, and nothing where it is another."""
 
-from __future__ import annotations
-
 import functools
 import itertools
-from collections.abc import Callable
-from typing import Any
 
 import pytest
 
@@ -16,12 +12,11 @@ from harness.core.participants import Participant
 from harness.events import Found
 from harness.findings import minimising
 from harness.studies.selftest import catalog
-from harness.studies.selftest.catalog import Mutant
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import About, Mode
 from reports.words import spoken
-from tests.harness.test_findings import Here, Scene
+from tests.harness.scenes import Here, Scene
 
 resolved = functools.cache(sources.resolve)
 """Vocabularies by name: most mistakes are on the same large one, which takes a while to read."""
@@ -50,21 +45,20 @@ PLANTED = [
 ]
 
 
-def found_of(mutant: Mutant) -> list[Found]:
+def found_of(mutant):
     """What a tracker makes of a planted mistake, on its own inputs and on generated ones."""
     vocabulary = resolved(mutant.vocabulary)
     mode = Mode(pretokenize=mutant.mode == "text")
     wrong = registry.resolve(mutant.spec).load(vocabulary)
-    encoders: dict[str, Callable[[bytes, Mode], Any]] = {
+    encoders = {
         "ref": PlainBpe().load(vocabulary).encode,
         "mine": wrong.encode,
     }
-    scene = Scene(**{n: lambda data, e=e: list(e(data, mode)) for n, e in encoders.items()})  # type: ignore[misc]
-    made = [Participant(n, n, About(n, "1"), None) for n in encoders]  # type: ignore[arg-type]
+    scene = Scene(**{n: lambda data, e=e: list(e(data, mode)) for n, e in encoders.items()})
+    made = [Participant(n, n, About(n, "1"), None) for n in encoders]
     scene.contract = Contract(vocabulary, mode, tuple(made), frozenset(["ref"]), {}, proper=True)
     scene.pool._workers = {
-        n: Here(lambda data, e=e: list(e(data, mode)))  # type: ignore[misc]
-        for n, e in encoders.items()
+        n: Here(lambda data, e=e: list(e(data, mode))) for n, e in encoders.items()
     }
     drawn = [
         case if isinstance(case, bytes) else case.data
@@ -87,7 +81,7 @@ def found_of(mutant: Mutant) -> list[Found]:
         for place, one in enumerate(NAMED)
     ],
 )
-def test_a_well_known_mistake_is_named(name: str) -> None:
+def test_a_well_known_mistake_is_named(name):
     found = found_of(catalog.mistakes()[name])
     assert NAMED[name] in {one.mistake for one in found}
     assert {one.mistake for one in found} <= {NAMED[name], ""}
@@ -96,6 +90,6 @@ def test_a_well_known_mistake_is_named(name: str) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("name", [*MAY_BE, *(one.name for one in PLANTED[::4])])
-def test_another_mistake_is_not_named_as_one_of_the_list(name: str) -> None:
+def test_another_mistake_is_not_named_as_one_of_the_list(name):
     found = found_of(catalog.mistakes()[name])
     assert {one.mistake for one in found} <= {"", MAY_BE.get(name, NAMED.get(name, ""))}

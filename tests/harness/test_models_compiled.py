@@ -1,11 +1,8 @@
 """Models that explain findings are compiled before a run, and no judge waits for them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
-from typing import Any
 
 import pytest
 
@@ -16,7 +13,7 @@ from tests.harness.test_explain import Pipeline
 
 
 @pytest.mark.parametrize("name", ["toy_file_characters", "toy_file_scores", "toy_file_subwords"])
-def test_what_only_its_file_says_has_no_model(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_only_its_file_says_has_no_model(name, monkeypatch):
     monkeypatch.setattr(registry, "resolve", None)
     assert modelled(resolve(name)) == ""
     compile_models(resolve(name), bool)
@@ -24,13 +21,13 @@ def test_what_only_its_file_says_has_no_model(name: str, monkeypatch: pytest.Mon
 
 
 def test_each_model_of_an_algorithm_is_run_once_until_the_run_is_stopped(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """One that fails explains nothing, and ends no run."""
-    ran: list[str] = []
+    ran = []
 
     class Model(Pipeline):
-        def steps(self, vocabulary: Any, data: bytes, mode: Any) -> Any:
+        def steps(self, vocabulary, data, mode):
             ran.append(self.name)
             raise ValueError("no idea")
 
@@ -49,13 +46,13 @@ RUN = (
 
 
 @pytest.mark.thorough  # compiles afresh
-def test_prepared_is_prepared(tmp_path: Any) -> None:
+def test_prepared_is_prepared(tmp_path):
     """What `tokgate prepare` has compiled, a run does not compile again."""
     environment = {**os.environ, "XDG_CACHE_HOME": str(tmp_path)}
     environment.pop("NUMBA_CACHE_DIR", None)
     environment.pop("TOKGATE_CACHE_DIR", None)
 
-    def tokgate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    def tokgate(*arguments):
         code = "from harness.cli.application import main; main()"
         return subprocess.run(
             [sys.executable, "-c", code, *arguments],

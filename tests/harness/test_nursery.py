@@ -1,12 +1,9 @@
 """Workers that are copies of a nursery: what they answer, how they end, and who is none."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import re
 import signal
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from unittest import mock
@@ -17,7 +14,7 @@ import pytest
 from corpora.vocabularies import sources
 from harness.confinement.probing import caches_of
 from harness.core.messages import Encode, Load, Loaded, packed
-from harness.core.outcomes import Inputs, Outcome, Results, Status
+from harness.core.outcomes import Inputs, Results, Status
 from harness.engine import selection
 from harness.workers import Limits, Worker, kept, rows
 from harness.workers.kept import Nursery
@@ -33,7 +30,7 @@ INPUTS = Inputs.of([b"abracadabra", b"", b"\xff"])
 
 
 @contextlib.contextmanager
-def same_environment() -> Iterator[None]:
+def same_environment():
     """Without the variable that changes with each test, by which no worker would be a copy."""
     with mock.patch.dict(os.environ):
         del os.environ["PYTEST_CURRENT_TEST"]
@@ -42,19 +39,19 @@ def same_environment() -> Iterator[None]:
         yield
 
 
-def begun(**environment: str) -> Process:
+def begun(**environment):
     with same_environment():
         return Process("harness.workers.server", 1 << 32, environment)
 
 
 @pytest.fixture
-def copy() -> Iterator[Process]:
+def copy():
     process = begun()
     yield process
     process.close()
 
 
-def loaded(process: Process) -> dict[str, str]:
+def loaded(process):
     """Load a vocabulary; what confines the process, by the kernel's word."""
     content = packed(sources.resolve("toy_bytes"))
     answer = process.ask(Load(OURS, content, (PLAIN,)), 60.0, Loaded)
@@ -64,26 +61,26 @@ def loaded(process: Process) -> dict[str, str]:
     return {name: said[name] for name in ("NoNewPrivs", "Seccomp", "Seccomp_filters")}
 
 
-def answers(process: Process) -> list[Outcome]:
+def answers(process):
     return rows(process.ask(Encode(INPUTS, PLAIN), 60.0, Results, len(INPUTS)))
 
 
-def keeper_of(process: Process) -> psutil.Process:
+def keeper_of(process):
     return psutil.Process(process._kept.pid)
 
 
-def child_of(process: Process) -> psutil.Process:
+def child_of(process):
     (found,) = keeper_of(process).children()
     return found
 
 
-def is_copy(process: Process) -> bool:
+def is_copy(process):
     """Whether a worker is a copy of the nursery of our own."""
     ours = kept.OURS._popen
     return ours is not None and keeper_of(process).ppid() == ours.pid
 
 
-def test_a_copy_is_as_one_that_was_started_anew(copy: Process) -> None:
+def test_a_copy_is_as_one_that_was_started_anew(copy):
     anew = begun(ANOTHER="variable", LONG="x" * 100_000, NO_TEXT=os.fsdecode(b"\xff"))
     try:
         assert is_copy(copy) and not is_copy(anew)
@@ -101,17 +98,17 @@ def test_a_copy_is_as_one_that_was_started_anew(copy: Process) -> None:
         anew.close()
 
 
-def descriptors(process: psutil.Process) -> list[str]:
+def descriptors(process):
     folder = Path(f"/proc/{process.pid}/fd")
     return [str(path.readlink()) for path in folder.iterdir()]
 
 
-def kind(target: str) -> str:
+def kind(target):
     """What a descriptor leads to, without numbers that are another process's."""
     return re.split("[0-9:]", target)[0]
 
 
-def test_how_a_copy_dies_is_told(copy: Process) -> None:
+def test_how_a_copy_dies_is_told(copy):
     loaded(copy)
     child_of(copy).send_signal(signal.SIGSEGV)
     with pytest.raises(WorkerDied) as died:
@@ -120,7 +117,7 @@ def test_how_a_copy_dies_is_told(copy: Process) -> None:
     assert "killed by SIGSEGV" in died.value.outcome.message
 
 
-def test_a_copy_dies_with_its_keeper(copy: Process) -> None:
+def test_a_copy_dies_with_its_keeper(copy):
     loaded(copy)
     worker = child_of(copy)
     os.kill(copy._kept.pid, signal.SIGKILL)
@@ -131,7 +128,7 @@ def test_a_copy_dies_with_its_keeper(copy: Process) -> None:
     assert copy._kept.report is None  # an implementation may have killed it
 
 
-def test_an_end_is_seen_by_several_threads_at_once() -> None:
+def test_an_end_is_seen_by_several_threads_at_once():
     copy = begun()
     with ThreadPoolExecutor(8) as threads:
         waiting = [threads.submit(copy._kept.wait, HANG_SECONDS) for _ in range(4)]
@@ -141,9 +138,8 @@ def test_an_end_is_seen_by_several_threads_at_once() -> None:
     copy.close()
 
 
-def test_a_nursery_that_has_ended_is_begun_again(copy: Process) -> None:
+def test_a_nursery_that_has_ended_is_begun_again(copy):
     loaded(copy)
-    assert kept.OURS._popen is not None
     kept.OURS._popen.kill()
     kept.OURS._popen.wait()
     second = begun()
@@ -155,11 +151,11 @@ def test_a_nursery_that_has_ended_is_begun_again(copy: Process) -> None:
         second.close()
 
 
-def test_a_worker_of_which_nobody_knows_is_begun_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[object] = []
+def test_a_worker_of_which_nobody_knows_is_begun_again(monkeypatch):
+    asked = []
     begin = Nursery.begin
 
-    def lost(nursery: Nursery, descriptors: list[int]) -> None:
+    def lost(nursery, descriptors):
         """The first request gets no answer, as where a nursery ends, or cannot copy itself."""
         asked.append(descriptors)
         if len(asked) > 1:
@@ -181,7 +177,7 @@ def test_a_worker_of_which_nobody_knows_is_begun_again(monkeypatch: pytest.Monke
 NAMES = ("bpe.naive", "bpe.heap", "tiktoken")
 
 
-def test_a_pool_has_copies_of_our_own_alone() -> None:
+def test_a_pool_has_copies_of_our_own_alone():
     pool = WorkerPool(selection.participants(NAMES)[0], Limits())
     try:
         with same_environment():
@@ -192,10 +188,9 @@ def test_a_pool_has_copies_of_our_own_alone() -> None:
         pool.close()
 
 
-def test_a_nursery_ends_when_nobody_has_its_socket() -> None:
+def test_a_nursery_ends_when_nobody_has_its_socket():
     nursery = Nursery()
     nursery.start()
-    assert nursery._popen is not None and nursery._socket is not None
     nursery._socket.close()  # as the kernel does when the harness is killed
     assert nursery._popen.wait(HANG_SECONDS) == 0
     nursery.close()

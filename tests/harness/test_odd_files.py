@@ -15,19 +15,17 @@ import tokenizers
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.byte_alphabet import spell
-from corpora.vocabularies.model import Vocabulary, VocabularyError
+from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
 from harness.checks.specials import never_in_texts
 from impls import registry
 from impls.adapters import transformers
 from impls.interface import Mode, Unsupported
-from tests.harness.test_service_checks import Local
+from tests.harness.local import Local
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.checks.base import Judgement
+    pass
 
 Json = dict[str, Any]
 
@@ -74,24 +72,24 @@ MARKED: Json = {
 }
 
 
-def added(token_id: int, content: str, **flags: bool) -> Json:
+def added(token_id, content, **flags):
     names = ("single_word", "lstrip", "rstrip", "normalized", "special")
     return {"id": token_id, "content": content, **dict.fromkeys(names, False), **flags}
 
 
-def vocabulary_of(model: Json, *tokens: Json, **steps: Json) -> Vocabulary:
+def vocabulary_of(model, *tokens, **steps):
     document = {"version": "1.0", "added_tokens": list(tokens), **steps, "model": model}
     tokenizers.Tokenizer.from_str(json.dumps(document))  # which reads it, or the test is of nothing
     return from_document(document, "odd.json", None)
 
 
-def examined(vocabulary: Vocabulary, check: str, *specs: str, mode: Mode = TEXT) -> Judgement:
+def examined(vocabulary, check, *specs, mode=TEXT):
     local = Local(vocabulary, list(specs), mode)
     assert CHECKS[check].applies(local.contract)
     return local.examine(CHECKS[check], [text.encode() for text in TEXTS])
 
 
-def trained(**options: Any) -> bytes:
+def trained(**options):
     made = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=iter([*TEXTS, "plain words of a text"] * 3),
@@ -104,7 +102,7 @@ def trained(**options: Any) -> bytes:
 
 
 @pytest.mark.parametrize("model", [WORDPIECE, LEVEL], ids=["WordPiece", "WordLevel"])
-def test_a_model_without_its_type_is_told_by_its_fields(model: Json) -> None:
+def test_a_model_without_its_type_is_told_by_its_fields(model):
     untyped = {name: value for name, value in model.items() if name != "type"}
     vocabulary = vocabulary_of(untyped, **BERT)
 
@@ -125,9 +123,7 @@ def test_a_model_without_its_type_is_told_by_its_fields(model: Json) -> None:
     ],
     ids=["Unigram", "WordLevel", "WordPiece", "BPE"],
 )
-def test_without_an_unknown_token_nobody_is_held_to_unknown_characters(
-    model: Json, message: str
-) -> None:
+def test_without_an_unknown_token_nobody_is_held_to_unknown_characters(model, message):
     vocabulary = vocabulary_of(model)
     assert vocabulary.unexpressed
     assert not examined(vocabulary, "survival", "tokenizers").violations
@@ -137,7 +133,7 @@ def test_without_an_unknown_token_nobody_is_held_to_unknown_characters(
         encoder.encode("\u2603".encode(), TEXT)
 
 
-def test_ordinary_added_tokens_of_wordpiece_reach_over_spaces() -> None:
+def test_ordinary_added_tokens_of_wordpiece_reach_over_spaces():
     vocabulary = vocabulary_of(WORDPIECE, added(6, "<s w>"), **BERT)
     local = Local(vocabulary, ["tokenizers", "pipeline.huggingface"], TEXT)
 
@@ -147,7 +143,7 @@ def test_ordinary_added_tokens_of_wordpiece_reach_over_spaces() -> None:
     assert found.exercised["pipeline.huggingface"] == len(TEXTS)
 
 
-def test_byte_pieces_may_be_special_tokens() -> None:
+def test_byte_pieces_may_be_special_tokens():
     """As who trains with tokenizers makes them; ids of bytes are no injected special tokens."""
     names = [name for name in FALLBACK["vocab"] if name != "<unk>"]
     tokens = [added(FALLBACK["vocab"][name], name, special=True) for name in names]
@@ -176,9 +172,7 @@ def test_byte_pieces_may_be_special_tokens() -> None:
     ],
     ids=["words", "no merge", "whole pre-tokens", "a merge"],
 )
-def test_what_the_model_makes_of_plain_text_is_no_injected_token(
-    model: Json, expected: set[int]
-) -> None:
+def test_what_the_model_makes_of_plain_text_is_no_injected_token(model, expected):
     vocabulary = vocabulary_of(model, added(5, "<s>", special=True))
 
     assert never_in_texts(vocabulary) == expected
@@ -189,7 +183,7 @@ def test_what_the_model_makes_of_plain_text_is_no_injected_token(
     assert (5 in tokenizer.encode("<s>", add_special_tokens=False).ids) == (not expected)
 
 
-def test_who_gives_back_what_the_reference_loses_is_not_blamed() -> None:
+def test_who_gives_back_what_the_reference_loses_is_not_blamed():
     """tokenizers reads an added token in the byte alphabet, though it is none of bytes."""
     vocabulary = sources.resolve("toy_bytes")
     document = json.loads(vocabulary_json(vocabulary))
@@ -206,13 +200,13 @@ def test_who_gives_back_what_the_reference_loses_is_not_blamed() -> None:
     assert "llguidance" not in {name for one in found.violations for name in one.culprits}
 
 
-def vocabulary_json(vocabulary: Vocabulary) -> str:
+def vocabulary_json(vocabulary):
     from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 
     return to_tokenizer_json(vocabulary, True)
 
 
-def test_flags_of_added_tokens_are_compared_with_the_definition() -> None:
+def test_flags_of_added_tokens_are_compared_with_the_definition():
     document = json.loads(vocabulary_json(sources.resolve("toy_bytes")))
     size = len(document["model"]["vocab"])
     document["added_tokens"] = [added(size, "<s w>", single_word=True)]
@@ -225,7 +219,7 @@ def test_flags_of_added_tokens_are_compared_with_the_definition() -> None:
     assert not found.violations
 
 
-def test_a_file_that_tokenizers_refuses_is_no_finding() -> None:
+def test_a_file_that_tokenizers_refuses_is_no_finding():
     document = {"added_tokens": [{"id": 6, "content": "<t>"}], "model": LEVEL}
     vocabulary = from_document(document, "no-flags.json", None)
 
@@ -234,7 +228,7 @@ def test_a_file_that_tokenizers_refuses_is_no_finding() -> None:
 
 
 @pytest.mark.parametrize("entered", [True, False])
-def test_tokens_that_merges_do_not_reach_are_looked_up_in_raw_texts_too(entered: bool) -> None:
+def test_tokens_that_merges_do_not_reach_are_looked_up_in_raw_texts_too(entered):
     """As in Llama 3's file: "abc" has a merge that comes too late, and is a token all the same."""
     document = json.loads(vocabulary_json(sources.resolve("toy_bytes")))
     vocab = {
@@ -259,7 +253,7 @@ def test_tokens_that_merges_do_not_reach_are_looked_up_in_raw_texts_too(entered:
 
 
 @pytest.mark.parametrize("byte_fallback", [True, False])
-def test_a_model_of_characters_runs_as_any_other(tmp_path: Path, byte_fallback: bool) -> None:
+def test_a_model_of_characters_runs_as_any_other(tmp_path, byte_fallback):
     path = tmp_path / "char.model"
     symbols = ["ll", "<sep>"]
     size = 300 if byte_fallback else 30
@@ -279,7 +273,7 @@ def test_a_model_of_characters_runs_as_any_other(tmp_path: Path, byte_fallback: 
     assert not [one for one in found.violations if "spm.sentencepiece" in one.culprits]
 
 
-def test_a_model_of_words_is_run_by_sentencepiece(tmp_path: Path) -> None:
+def test_a_model_of_words_is_run_by_sentencepiece(tmp_path):
     path = tmp_path / "word.model"
     path.write_bytes(trained(model_type="word", vocab_size=12))
     vocabulary = sources.resolve(str(path))
@@ -301,9 +295,7 @@ def test_a_model_of_words_is_run_by_sentencepiece(tmp_path: Path) -> None:
         ("none.json", b'{"model": {"type": "BPE", "vocab": {}, "merges": []}}', "has no tokens"),
     ],
 )
-def test_what_is_refused_is_called_what_it_is(
-    tmp_path: Path, name: str, content: bytes, told: str
-) -> None:
+def test_what_is_refused_is_called_what_it_is(tmp_path, name, content, told):
     path = tmp_path / name
     path.write_bytes(content)
     with pytest.raises(VocabularyError, match=told):
@@ -319,8 +311,8 @@ def test_what_is_refused_is_called_what_it_is(
     ],
 )
 def test_who_needs_a_file_that_cannot_be_written_says_so_before_it_is_asked(
-    tmp_path: Path, options: Json, told: str | None, name: str
-) -> None:
+    tmp_path, options, told, name
+):
     path = tmp_path / "suffix.model"
     path.write_bytes(trained(model_type="unigram", vocab_size=40, **options))
     vocabulary = sources.resolve(str(path))
@@ -333,8 +325,8 @@ def test_who_needs_a_file_that_cannot_be_written_says_so_before_it_is_asked(
 
 
 def test_a_release_that_finds_special_tokens_anywhere_is_not_asked_to_leave_them(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """Up to 0.18 tokenizers has no ``encode_special_tokens``."""
     vocabulary = vocabulary_of(LEVEL, added(5, "<s>", special=True))
     monkeypatch.delattr(tokenizers.Tokenizer, "encode_special_tokens", raising=True)
@@ -347,9 +339,7 @@ def test_a_release_that_finds_special_tokens_anywhere_is_not_asked_to_leave_them
 
 
 @pytest.mark.parametrize("heeds", [False, True])
-def test_an_old_transformers_is_not_asked_to_leave_special_tokens(
-    monkeypatch: pytest.MonkeyPatch, heeds: bool
-) -> None:
+def test_an_old_transformers_is_not_asked_to_leave_special_tokens(monkeypatch, heeds):
     """Up to 4.40 its fast tokenizers are told ``split_special_tokens``, and find them anyway."""
     backend = SimpleNamespace(encode_special_tokens=heeds)
     made = SimpleNamespace(

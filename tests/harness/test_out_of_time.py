@@ -1,83 +1,38 @@
 """When the time of a run is up: what is asked is cut off, and nobody is accused of it."""
 
-from __future__ import annotations
-
 import math
-from concurrent.futures import Future
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from packaging.specifiers import SpecifierSet
 
-from corpora.generators.base import Case
-from corpora.vocabularies import sources
 from corpora.vocabularies.model import Normalizer
 from harness.checks import CHECKS
 from harness.checks.questions import examine
-from harness.core.comparisons import contracts_of
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
-from harness.core.outcomes import Inputs, Results
-from harness.engine import selection
+from harness.core.outcomes import Inputs
 from harness.engine.planning import went_on
 from harness.engine.suites import Budget
-from harness.findings.entries import Entry
 from harness.findings.minimising import NO_TIME
-from harness.studies.fuzz.record import Record
 from harness.studies.selftest.program import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime, WorkerPool
-from impls.interface import Died
 from tests.harness.fuzz_campaign import run, small_plan
+from tests.harness.plugged import live
 from tests.harness.samples import contract
-from tests.harness.test_confirming import LATE, in_turn
-from tests.harness.test_findings import Here, Scene, right, wrong_at
+from tests.harness.scenes import LATE, Scene, Silent, Watched, in_turn, right, wrong_at
 from tests.mutants import in_process as wrong
 
 WRONG = Path(wrong.__file__)
 
 
-class Silent(Here):
-    """A worker that never answers, until it is abandoned; at_it: the question is begun."""
-
-    def __init__(self, *, at_it: bool = True) -> None:
-        super().__init__(right)
-        self.abandoned = 0
-        self.at_it = at_it
-
-    def ask(self, request: Encode) -> Future[Results]:
-        future: Future[Results] = Future()
-        if self.at_it:
-            future.set_running_or_notify_cancel()
-        return future
-
-    def abandon(self) -> None:
-        self.abandoned += 1
-
-
-class Watched(Scene):
-    """A scene whose run has so many seconds left."""
-
-    def late(self) -> None:
-        """From now on there is no time, not even for what is new."""
-        self.pool.limit_by(lambda: 0.0)
-        self.tracker.limit_by(lambda: 0.0)
-
-    def consider(self, check: str, data: bytes) -> str:
-        """Find a violation in time, and enter it when the time is up."""
-        [violation] = examine(self.pool, self.contract, CHECKS[check], [data]).violations
-        self.late()
-        return self.tracker.consider(
-            self.pool, Entry(self.contract, violation, Case(data, "test", 0, 0))
-        )
-
-
-def test_no_question_waits_longer_than_the_run() -> None:
+def test_no_question_waits_longer_than_the_run():
     scene = Scene(ref=right)
     silent = Silent()
-    scene.pool._workers = {"ref": silent}  # type: ignore[dict-item]
+    scene.pool._workers = {"ref": silent}
     left = [0.05]
     scene.pool.limit_by(lambda: left[0])
     with pytest.raises(OutOfTime):
@@ -89,7 +44,7 @@ def test_no_question_waits_longer_than_the_run() -> None:
     assert silent.abandoned == 1
 
 
-def test_who_was_given_up_is_asked_again_under_the_next_limit() -> None:
+def test_who_was_given_up_is_asked_again_under_the_next_limit():
     # A study's time-out once kept the next study from measuring anything.
     terms = contract("toy_bytes", "bpe.heap")
     pool = WorkerPool(terms.participants, Limits())
@@ -106,7 +61,7 @@ def test_who_was_given_up_is_asked_again_under_the_next_limit() -> None:
         pool.close()
 
 
-def test_a_mismatch_that_there_is_no_time_for_is_entered_as_it_is() -> None:
+def test_a_mismatch_that_there_is_no_time_for_is_entered_as_it_is():
     scene = Watched(ref=right, bad=wrong_at(b"!"))
     scene.consider("equivalence", b"some text!")
     assert scene.found == [("equivalence/bpe/raw/text/any/bad", b"some text!")]
@@ -115,7 +70,7 @@ def test_a_mismatch_that_there_is_no_time_for_is_entered_as_it_is() -> None:
     assert found.unminimised == NO_TIME
 
 
-def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate() -> None:
+def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate():
     known = Expectation("equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known")
     scene = Watched((known,), ref=right, bad=wrong_at(b"!"))
     assert scene.consider("equivalence", b"some text!") == ""
@@ -129,9 +84,7 @@ def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate() 
 
 
 @pytest.mark.parametrize(("culprit", "left_out"), [("bad", True), ("worse", False)])
-def test_nor_what_may_part_at_another_stage_if_it_were_smaller(
-    culprit: str, left_out: bool
-) -> None:
+def test_nor_what_may_part_at_another_stage_if_it_were_smaller(culprit, left_out):
     # As llama.cpp, whose defect of normalization makes unknown tokens of a long text.
     known = Expectation("equivalence/bpe/raw/normalization/*/bad", {"bad": SpecifierSet()}, "known")
     encoders = {"ref": right, culprit: wrong_at(b"!")}
@@ -145,30 +98,13 @@ def test_nor_what_may_part_at_another_stage_if_it_were_smaller(
     assert len(scene.found) == (0 if left_out else 1)
 
 
-def test_a_hang_that_was_sure_when_the_time_was_up_is_a_finding() -> None:
+def test_a_hang_that_was_sure_when_the_time_was_up_is_a_finding():
     scene = Watched(ref=right, bad=in_turn(LATE))
     scene.consider("survival", b"text!")
     assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"text!")]
 
 
-def test_a_time_out_is_not_tried_again_for_a_smaller_input_over_and_over() -> None:
-    tried: list[bytes] = []
-
-    def bad(data: bytes) -> list[int]:
-        if b"!" in data:
-            tried.append(data)
-            raise Died("timed-out", "no answer within 8.0 s of CPU time")
-        return list(data)
-
-    scene = Scene(ref=right, bad=bad)
-    scene.check("survival", b"some longer text with one mark! in it")
-    # In the batch, when it is confirmed, and in one round of smaller inputs.
-    smaller = {data for data in tried if len(data) < 37}
-    assert len(smaller) <= 2
-    assert not scene.tracker.findings[0].minimal
-
-
-def test_the_last_line_says_why_a_run_took_longer() -> None:
+def test_the_last_line_says_why_a_run_took_longer():
     hang = "exceeded the budget by 12 s to confirm a possible hang in bad"
     assert went_on(["bad"], [], [], 12.4) == [hang]
     assert went_on([], ["b", "a"], ["a"], 3.6) == [
@@ -178,26 +114,20 @@ def test_the_last_line_says_why_a_run_took_longer() -> None:
     assert went_on([], [], [], 12.4) == went_on(["bad"], ["my.model"], [], 0.0) == []
 
 
-def test_a_worker_that_is_cut_off_has_neither_died_nor_hung() -> None:
+def test_a_worker_that_is_cut_off_has_neither_died_nor_hung():
     """A real process, which sleeps or computes for ever on this input."""
-    present, _ = selection.participants([f"{WRONG}:Hang"])
-    vocabulary = sources.resolve("toy_bytes")
-    [contract, *_] = contracts_of(vocabulary, present, frozenset(), proper=True)
-    pool = WorkerPool(present, Limits(seconds=3600.0))
-    try:
-        assert not pool.load(vocabulary, [one.name for one in present])
+    limits = Limits(seconds=3600.0)
+    with live([f"{WRONG}:Hang"], limits=limits) as (pool, [contract, *_]):
         countdown = Countdown(0.3).start()
         pool.limit_by(lambda: countdown.left)
         with pytest.raises(OutOfTime):
-            pool.gauge(present[0].name, contract, [TRIGGER], Meter.TIME)
+            pool.gauge(contract.names[0], contract, [TRIGGER], Meter.TIME)
         assert pool.losses() == {}
         assert pool.withdrawn() == {}
         assert pool.excused() == []
-    finally:
-        pool.close()
 
 
-def hanging(folder: Path, budget: Budget) -> Record:
+def hanging(folder, budget):
     """A session with an implementation that hangs in its first round."""
     plan = small_plan(64, impls=(f"{WRONG}:Hang",))
     limits = Limits(seconds=1.0)
@@ -208,7 +138,7 @@ def hanging(folder: Path, budget: Budget) -> Record:
 
 
 @pytest.mark.thorough
-def test_a_campaign_finds_a_hang_of_whom_it_was_to_test_however_short_it_is(tmp_path: Path) -> None:
+def test_a_campaign_finds_a_hang_of_whom_it_was_to_test_however_short_it_is(tmp_path):
     """To be sure of a hang takes three times the limit, which is longer than the session."""
     made = hanging(tmp_path, Budget(seconds=1.0))
     [found] = made.findings

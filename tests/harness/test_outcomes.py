@@ -1,7 +1,5 @@
 """The columnar form of outcomes says the same as the outcomes."""
 
-from __future__ import annotations
-
 import pickle
 
 import numpy as np
@@ -12,7 +10,6 @@ from harness.core.outcomes import (
     Encoded,
     Failed,
     Inputs,
-    Outcome,
     Rejected,
     Results,
     Status,
@@ -30,7 +27,7 @@ OUTCOMES = st.one_of(
 
 
 @given(st.lists(OUTCOMES, max_size=8))
-def test_rows_are_the_outcomes(outcomes: list[Outcome]) -> None:
+def test_rows_are_the_outcomes(outcomes):
     results = Results.of(outcomes)
     assert [results.outcome(i) for i in range(len(results))] == outcomes
     messages = [getattr(results.outcome(i), "message", "") for i in range(len(results))]
@@ -38,8 +35,8 @@ def test_rows_are_the_outcomes(outcomes: list[Outcome]) -> None:
 
 
 @given(st.lists(st.tuples(IDS, st.binary(max_size=5)), min_size=1, max_size=6))
-def test_rows_keep_texts_and_offsets(rows: list[tuple[tuple[int, ...], bytes]]) -> None:
-    outcomes: list[Outcome] = [
+def test_rows_keep_texts_and_offsets(rows):
+    outcomes = [
         Encoded(ids, text=text, offsets=tuple((i, i + 1) for i in range(len(ids))))
         for ids, text in rows
     ]
@@ -50,25 +47,23 @@ def test_rows_keep_texts_and_offsets(rows: list[tuple[tuple[int, ...], bytes]]) 
 
 
 @given(st.lists(IDS, max_size=6), st.lists(IDS, max_size=6))
-def test_the_fast_path_is_equality(
-    one: list[tuple[int, ...]], other: list[tuple[int, ...]]
-) -> None:
+def test_the_fast_path_is_equality(one, other):
     ours, theirs = Results.of([Encoded(i) for i in one]), Results.of([Encoded(i) for i in other])
     assert ours.same_as(theirs) == (one == other)
 
 
-def test_the_fast_path_is_for_encodings_only() -> None:
+def test_the_fast_path_is_for_encodings_only():
     assert not Results.of([Rejected("a")]).same_as(Results.of([Rejected("a")]))
 
 
 @given(st.lists(st.binary(max_size=6), max_size=8))
-def test_inputs_keep_their_bounds(inputs: list[bytes]) -> None:
+def test_inputs_keep_their_bounds(inputs):
     packed = Inputs.of(inputs)
     assert list(packed) == inputs
     assert [packed[i] for i in range(len(packed))] == inputs
     assert packed.ends.dtype == np.int64
 
 
-def test_labels_name_every_status() -> None:
+def test_labels_name_every_status():
     assert [Status.of(status.label) for status in Status] == list(Status)
     assert Status.OUT_OF_MEMORY.label == "out-of-memory"

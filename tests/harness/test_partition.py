@@ -1,11 +1,8 @@
 """Partitions: who is grouped with whom, and who is to blame."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from itertools import permutations, product
 
-from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status, Unsupported
+from harness.core.outcomes import Encoded, Failed, Rejected, Status, Unsupported
 from harness.core.partition import Blame, blames, partition
 from harness.core.standing import Standing
 
@@ -14,23 +11,23 @@ CANDIDATE, LIBRARY, _, REFERENCE = Standing
 EQUALS = dict.fromkeys("xyz", LIBRARY)
 
 
-def names(outcomes: dict[str, Outcome], standing: dict[str, Standing] | None = None) -> list[str]:
+def names(outcomes, standing=None):
     return ["=".join(part.names) for part in partition(outcomes, standing or EQUALS)]
 
 
-def test_parts_stand_in_order_of_trust_then_of_size_then_of_names() -> None:
-    outcomes: dict[str, Outcome] = {"x": A, "y": A, "ref": B}
+def test_parts_stand_in_order_of_trust_then_of_size_then_of_names():
+    outcomes = {"x": A, "y": A, "ref": B}
     assert names(outcomes, {"ref": REFERENCE}) == ["ref", "x=y"]
     assert names({"x": A, "y": B, "z": B}) == ["y=z", "x"]
     assert names({"x": A, "y": B, "z": C}) == ["x", "y", "z"]
 
 
-def test_rejections_are_equal_and_what_did_not_answer_is_not_compared() -> None:
-    silent: dict[str, Outcome] = {"v": Unsupported("does not"), "w": Failed(Status.CRASHED, "boom")}
+def test_rejections_are_equal_and_what_did_not_answer_is_not_compared():
+    silent = {"v": Unsupported("does not"), "w": Failed(Status.CRASHED, "boom")}
     assert names({"x": Rejected("no"), "y": Rejected("nein"), "z": A, **silent}) == ["x=y", "z"]
 
 
-def test_a_candidate_that_agrees_with_neither_of_two_equals_is_blamed_besides() -> None:
+def test_a_candidate_that_agrees_with_neither_of_two_equals_is_blamed_besides():
     standing = {"x": LIBRARY, "y": LIBRARY, "mine": CANDIDATE}
     parts = partition({"x": A, "y": B, "mine": C}, standing)
     quarrel, candidate = blames(parts, standing)
@@ -40,7 +37,7 @@ def test_a_candidate_that_agrees_with_neither_of_two_equals_is_blamed_besides() 
     assert [part.names for part in candidate.parts] == [("x",), ("mine",), ("y",)]
 
 
-def situations() -> Iterator[tuple[dict[str, Outcome], dict[str, Standing]]]:
+def situations():
     """Every way in which up to four implementations can stand and answer."""
     for count in (1, 2, 3, 4):
         some = "wxyz"[:count]
@@ -49,7 +46,7 @@ def situations() -> Iterator[tuple[dict[str, Outcome], dict[str, Standing]]]:
                 yield dict(zip(some, answers, strict=True)), dict(zip(some, ranks, strict=True))
 
 
-def test_every_combination() -> None:
+def test_every_combination():
     seen = 0
     for outcomes, standing in situations():
         seen += 1
@@ -71,7 +68,7 @@ def test_every_combination() -> None:
     assert seen == sum(4**n * 3**n for n in (1, 2, 3, 4))
 
 
-def test_the_order_of_names_and_the_number_of_those_who_agree_change_nothing() -> None:
+def test_the_order_of_names_and_the_number_of_those_who_agree_change_nothing():
     for outcomes, standing in situations():
         if len(outcomes) != 3:
             continue
@@ -83,8 +80,6 @@ def test_the_order_of_names_and_the_number_of_those_who_agree_change_nothing() -
             assert {(names - {"twin"}, flag) for names, flag in more} == said
 
 
-def judged(
-    outcomes: dict[str, Outcome], standing: dict[str, Standing]
-) -> set[tuple[frozenset[str], bool]]:
+def judged(outcomes, standing):
     found = blames(partition(outcomes, standing), standing)
     return {(frozenset(one.culprits), one.undecided) for one in found}

@@ -1,13 +1,9 @@
 """The cell in which a process says what it is at, and functions that several want compiled."""
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import os
-from collections.abc import Iterator
 from contextlib import closing
-from pathlib import Path
 
 import pytest
 
@@ -17,12 +13,12 @@ from impls.compiled import jit
 
 
 @pytest.fixture
-def cell() -> Iterator[Cell]:
+def cell():
     with closing(Cell()) as made:
         yield made
 
 
-def test_what_a_process_is_at_travels_through_the_cell(cell: Cell) -> None:
+def test_what_a_process_is_at_travels_through_the_cell(cell):
     progress = Progress(cell.descriptor)
     progress.set(3)
     progress.compile(True)
@@ -37,7 +33,7 @@ def test_what_a_process_is_at_travels_through_the_cell(cell: Cell) -> None:
     assert cell.said == (-1, False)
 
 
-def test_a_cell_that_was_cut_off_says_nothing(cell: Cell) -> None:
+def test_a_cell_that_was_cut_off_says_nothing(cell):
     with closing(Progress(cell.descriptor)) as progress:
         progress.set(3)
         assert cell.said == (3, False)
@@ -45,7 +41,7 @@ def test_a_cell_that_was_cut_off_says_nothing(cell: Cell) -> None:
         assert cell.said == (-1, False)  # and no SIGBUS
 
 
-def test_a_lock_that_is_never_let_go_of_is_not_waited_for(tmp_path: Path) -> None:
+def test_a_lock_that_is_never_let_go_of_is_not_waited_for(tmp_path):
     path = tmp_path / "lock"
     with path.open("w") as held, path.open("w") as wanted:
         fcntl.flock(held, fcntl.LOCK_EX)
@@ -54,10 +50,8 @@ def test_a_lock_that_is_never_let_go_of_is_not_waited_for(tmp_path: Path) -> Non
         assert jit._lock(wanted.fileno(), 0.05)
 
 
-def test_a_file_system_without_locks_is_no_error(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def refusing(descriptor: int, operation: int) -> None:
+def test_a_file_system_without_locks_is_no_error(tmp_path, monkeypatch):
+    def refusing(descriptor, operation):
         raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
 
     monkeypatch.setattr(fcntl, "flock", refusing)
@@ -65,9 +59,7 @@ def test_a_file_system_without_locks_is_no_error(
         assert not jit._lock(file.fileno(), 60.0)
 
 
-def test_a_folder_of_its_own_gets_what_is_compiled_already(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_folder_of_its_own_gets_what_is_compiled_already(tmp_path, monkeypatch):
     ours, own = tmp_path / "ours", tmp_path / "own"
     (ours / "module").mkdir(parents=True)
     for name in ("a.f-1.py311.nbi", "a.f-1.py311.1.nbc", "a.g-9.py311.1.nbc"):

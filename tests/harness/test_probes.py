@@ -1,18 +1,15 @@
 """A failure that only a further question of a check brings out is a finding, too."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from corpora.vocabularies.model import AddedToken
-from harness.checks.base import Check, Observation, Violation
+from harness.checks.base import Observation
 from harness.checks.minimality import Minimality
 from harness.checks.round_trip import RoundTrip, loses
 from harness.checks.validity import Validity
-from harness.core.comparisons import Contract
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
+from harness.core.outcomes import Encoded, Failed, Inputs, Rejected, Results, Status
 from harness.findings.describing import difference
 from impls.interface import Mode
 from tests.harness.samples import contract, encoded, given
@@ -23,9 +20,7 @@ DECODERS = ("sentencepiece", "tokenizers")
 NORMALIZED = contract("unigram_nfkc", *DECODERS, mode=Mode(pretokenize=True))
 
 
-def judged(
-    check: Check, terms: Contract, data: bytes, seen: list[Outcome], asked: list[Outcome]
-) -> list[Violation]:
+def judged(check, terms, data, seen, asked):
     """What a check finds of one input. seen: each one's answer; asked: to a further question."""
     results = {name: Results.of([one]) for name, one in zip(terms.names, seen, strict=True)}
     observed = Observation(terms, Inputs.of([data]), results)
@@ -35,7 +30,7 @@ def judged(
 
 
 @pytest.mark.parametrize("other", [Encoded((5,), text=b"a"), FAILED], ids=["one", "both"])
-def test_a_decoder_that_fails_where_text_is_normalized(other: Outcome) -> None:
+def test_a_decoder_that_fails_where_text_is_normalized(other):
     found = judged(RoundTrip(), NORMALIZED, b"a", [ONE, ONE], [other, FAILED])
     blamed = [("tokenizers",)] if other != FAILED else [(name,) for name in DECODERS]
     assert [one.culprits for one in found] == blamed
@@ -43,17 +38,17 @@ def test_a_decoder_that_fails_where_text_is_normalized(other: Outcome) -> None:
 
 
 @pytest.mark.parametrize(("answer", "faults"), [(FAILED, ["timed-out"]), (Rejected("no"), [])])
-def test_a_part_of_an_encoding_that_fails(answer: Outcome, faults: list[str]) -> None:
+def test_a_part_of_an_encoding_that_fails(answer, faults):
     terms = contract("toy_bytes", "bpe.naive")
     whole = encoded(terms, "bpe.naive", b"the cat")
     found = judged(Validity(), terms, b"the cat", [whole], [answer])
     assert [violation.stage for violation in found] == faults
 
 
-def test_one_violation_an_input_however_many_are_shorter() -> None:
+def test_one_violation_an_input_however_many_are_shorter():
     terms = contract("toy_bytes", "bpe.minimal", "bpe.heap", "bpe.naive")
 
-    def spelled(*tokens: bytes) -> Encoded:
+    def spelled(*tokens):
         return Encoded(tuple(terms.vocabulary.ids[token] for token in tokens))
 
     long, short, shortest = spelled(b"t", b"h", b"e"), spelled(b"th", b"e"), spelled(b"the")
@@ -73,19 +68,17 @@ def test_one_violation_an_input_however_many_are_shorter() -> None:
         (Encoded((6,)), b"a", [("tokenizers",)]),
     ],
 )
-def test_who_takes_text_alone_is_not_held_to_decode_bytes_that_are_none(
-    theirs: Outcome, data: bytes, blamed: list[tuple[str]]
-) -> None:
-    decoded: list[Outcome] = [Encoded((5,), text=x) for x in (b"\xba", "\ufffd".encode())]
+def test_who_takes_text_alone_is_not_held_to_decode_bytes_that_are_none(theirs, data, blamed):
+    decoded = [Encoded((5,), text=x) for x in (b"\xba", "\ufffd".encode())]
     found = judged(RoundTrip(), NORMALIZED, data, [ONE, theirs], decoded)
     assert [violation.culprits for violation in found] == blamed
 
 
 @pytest.mark.parametrize("side", ["lstrip", "rstrip"])
-def test_white_space_that_an_added_token_takes_does_not_come_back(side: str) -> None:
+def test_white_space_that_an_added_token_takes_does_not_come_back(side):
     plain = contract("toy_bytes", "bpe.naive", "bpe.heap", mode=Mode(special="all"))
 
-    def adding(**flags: bool) -> Contract:
+    def adding(**flags):
         token = AddedToken("<x>", len(plain.vocabulary), **flags)
         return replace(plain, vocabulary=replace(plain.vocabulary, added_tokens=(token,)))
 
@@ -95,5 +88,5 @@ def test_white_space_that_an_added_token_takes_does_not_come_back(side: str) -> 
         assert loses(replace(terms, mode=Mode())) is not special
     assert not loses(adding())
     for decoded, parted in ((b"<x>", False), (b" ", True)):
-        answers: list[Outcome] = [Encoded((5,), text=text) for text in (b"<x>", decoded)]
+        answers = [Encoded((5,), text=text) for text in (b"<x>", decoded)]
         assert bool(judged(RoundTrip(), terms, b" <x>", [ONE, ONE], answers)) is parted

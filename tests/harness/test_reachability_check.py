@@ -1,7 +1,5 @@
 """What a library encodes with dropout is held to what merges can make of the text."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from itertools import islice
@@ -10,34 +8,30 @@ import pytest
 
 from corpora.generators.base import Case
 from corpora.generators.catalog import generators
-from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.checks import CHECKS
-from harness.checks.base import Judgement
-from harness.core.outcomes import Inputs
 from harness.findings import asking
 from harness.findings.asking import Asking
 from harness.findings.entries import Entry
 from harness.studies.selftest.catalog import mistakes
-from impls.interface import Mode
 from tests.breadth import thorough
-from tests.harness.test_service_checks import RAW, TEXT, Local
+from tests.harness.local import RAW, TEXT, Local
 
 CHECK = CHECKS["reachability"]
 DROPPING = "toy_file_dropout"
 FALSE = [one for one in mistakes().values() if one.check == "reachability"]
 
 
-def dropping(name: str, dropout: float) -> Vocabulary:
+def dropping(name, dropout):
     """A tokenizer.json of an embedded vocabulary, with dropout."""
     document = json.loads(to_tokenizer_json(resolve(name), pretokenize=True))
     document["model"]["dropout"] = dropout
     return from_document(document, name, None)
 
 
-def inputs(vocabulary: Vocabulary, each: int = 12) -> list[bytes]:
+def inputs(vocabulary, each=12):
     """Some of every generator."""
     found = [x for one in generators().values() for x in islice(one.cases(vocabulary, 3), each)]
     return [data for data in found if vocabulary.can_encode(data)]
@@ -59,7 +53,7 @@ def inputs(vocabulary: Vocabulary, each: int = 12) -> list[bytes]:
         ),
     ],
 )
-def test_nothing_is_found_where_nothing_is_wrong(name: str, dropout: float, mode: Mode) -> None:
+def test_nothing_is_found_where_nothing_is_wrong(name, dropout, mode):
     """Of the library with dropout; of ours without."""
     vocabulary = dropping(name, dropout) if dropout else resolve(name)
     local = Local(vocabulary, ["tokenizers"] if dropout else ["bpe.heap", "bpe.dropout"], mode)
@@ -70,20 +64,20 @@ def test_nothing_is_found_where_nothing_is_wrong(name: str, dropout: float, mode
 
 
 @pytest.mark.parametrize("mistake", FALSE, ids=lambda one: one.name)
-def test_each_mistake_is_named(mistake: object) -> None:
+def test_each_mistake_is_named(mistake):
     vocabulary = resolve(DROPPING)
-    local = Local(vocabulary, [mistake.spec, "bpe.heap"], TEXT)  # type: ignore[attr-defined]
+    local = Local(vocabulary, [mistake.spec, "bpe.heap"], TEXT)
     violations = local.examine(CHECK, [b"a", b"then the thing", b"e e"]).violations
-    assert {one.stage for one in violations} == {*mistake.stages}  # type: ignore[attr-defined]
-    assert {one.culprits for one in violations} == {(mistake.name,)}  # type: ignore[attr-defined]
-    control = Local(vocabulary, [mistake.control, "tokenizers"], TEXT)  # type: ignore[attr-defined]
+    assert {one.stage for one in violations} == {*mistake.stages}
+    assert {one.culprits for one in violations} == {(mistake.name,)}
+    control = Local(vocabulary, [mistake.control, "tokenizers"], TEXT)
     judgement = control.examine(CHECK, inputs(vocabulary))
     assert min(judgement.exercised.values()) > 100
     assert len(judgement.exercised) == 2
     assert not judgement.violations
 
 
-def test_without_dropout_or_merges_nobody_is_asked() -> None:
+def test_without_dropout_or_merges_nobody_is_asked():
     for vocabulary in (dropping("toy_bytes", 0.0), resolve("toy_file_affixes")):
         assert not CHECK.applies(Local(vocabulary, ["tokenizers"], TEXT).contract)
 
@@ -91,25 +85,25 @@ def test_without_dropout_or_merges_nobody_is_asked() -> None:
 class Sometimes:
     """A pool in which a violation comes back some of the times, or never."""
 
-    def __init__(self, local: Local, times: int) -> None:
+    def __init__(self, local, times):
         self._local, self._times = local, times
 
-    def again(self, _: object, inputs: Inputs) -> Inputs:
+    def again(self, _, inputs):
         return inputs
 
-    def judge(self, check: object, inputs: Inputs) -> Judgement:
+    def judge(self, check, inputs):
         judgement = self._local.examine(check, list(inputs))
         judgement.violations = judgement.violations[: self._times]
         return judgement
 
 
 def test_what_comes_back_now_and_then_is_no_finding_of_determinism(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     wrong = next(one for one in FALSE if one.stages == ["text"])
     local = Local(resolve(DROPPING), [wrong.spec, "bpe.heap"], TEXT)
     (violation,) = local.examine(CHECK, [b"the"]).violations
     entry = Entry(local.contract, violation, Case(b"the", "test", 0, 0))
     monkeypatch.setattr(asking, "judge", lambda pool, *given: pool.judge(*given))
     for times, told in ((1, replace(violation)), (0, "gone")):
-        assert Asking(Sometimes(local, times), entry).confirm() == told  # type: ignore[arg-type]
+        assert Asking(Sometimes(local, times), entry).confirm() == told

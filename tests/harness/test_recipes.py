@@ -1,23 +1,17 @@
 """What a plug-in says of itself cannot change what a reproducer does, nor where a run writes."""
 
-from __future__ import annotations
-
 import ast
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.checks.base import Violation
-from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.findings.folder import RunFolder
 from harness.findings.recipes import plain_name
-from impls.interface import About, Mode, Recipe
+from impls.interface import About, Recipe
+from tests.harness.command import python
 from tests.harness.samples import contract, participant
 
 GOOD = Recipe(("x>=1",), "def encode(data):\n    return [1]\n", "v.json", b"{}")
@@ -39,37 +33,37 @@ BREAKING = "\"\"\"\n'''\\\n\u202e\u2066\u200b\x1b[2J\x0c\x00import os\nos.system
         ("a" * 1000 + ".model", "a" * 94 + ".model"),
     ],
 )
-def test_a_name_is_a_plain_file_name(name: str, plain: str) -> None:
+def test_a_name_is_a_plain_file_name(name, plain):
     assert plain_name(name) == plain
 
 
 class Hostile:
     """An implementation of which everything is hostile that it may say."""
 
-    def __init__(self, name: str, recipe: Recipe | BaseException) -> None:
+    def __init__(self, name, recipe):
         self.about = About(name=name, version=BREAKING, homepage=BREAKING)
         self._recipe = recipe
 
-    def supports(self, vocabulary: object, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary: object) -> Any:
+    def load(self, vocabulary):
         raise NotImplementedError
 
-    def recipe(self, vocabulary: object, mode: Mode) -> Recipe:
+    def recipe(self, vocabulary, mode):
         if isinstance(self._recipe, BaseException):
             raise self._recipe
         return self._recipe
 
 
-def saved(out: Path, *ones: Hostile, vocabulary: str = "toy_bytes") -> Path:
+def saved(out, *ones, vocabulary="toy_bytes"):
     """The reproducer of a disagreement between tiktoken and these."""
     made = contract("toy_bytes", "tiktoken")
     few = tuple(
         replace(participant("tiktoken"), name=one.about.name, about=one.about, implementation=one)
         for one in ones
     )
-    terms: Contract = replace(
+    terms = replace(
         made,
         participants=(*made.participants, *few),
         vocabulary=replace(made.vocabulary, id=vocabulary),
@@ -86,11 +80,11 @@ def saved(out: Path, *ones: Hostile, vocabulary: str = "toy_bytes") -> Path:
     return out / str(path)
 
 
-def load_name(name: str) -> str:
+def load_name(name):
     return f"wrong{name}{BREAKING}"
 
 
-def test_a_script_has_nothing_but_what_it_should(tmp_path: Path) -> None:
+def test_a_script_has_nothing_but_what_it_should(tmp_path):
     sly = replace(
         GOOD,
         artifact_name="../../../escaped",
@@ -136,14 +130,12 @@ def test_a_script_has_nothing_but_what_it_should(tmp_path: Path) -> None:
     assert all((tmp_path / "out").resolve() in [one, *one.parents] for one in everything)
 
 
-def test_scripts_of_hostile_and_of_like_names_run(tmp_path: Path) -> None:
+def test_scripts_of_hostile_and_of_like_names_run(tmp_path):
     other = replace(GOOD, code="def encode(data):\n    return [2]\n")
     for names in ((load_name("1"), load_name("2")), ("a-b", "a.b")):
         ones = (Hostile(name, recipe) for name, recipe in zip(names, (GOOD, other), strict=True))
         path = saved(tmp_path / f"out{len(names[0])}", *ones)
-        done = subprocess.run(
-            [sys.executable, str(path)], capture_output=True, text=True, check=False, cwd=tmp_path
-        )
+        done = python(str(path), folder=tmp_path)
         assert done.returncode == 1, done.stderr
         assert not (tmp_path / "injected").exists()
     assert "a-b: [1]" in done.stdout

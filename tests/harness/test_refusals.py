@@ -1,16 +1,12 @@
 """What an implementation says of a vocabulary, of itself, and of an input that it does not take."""
 
-from __future__ import annotations
-
-import json
 import sys
-from pathlib import Path
 
 import pytest
 
 from corpora.vocabularies import sources
 from harness.workers import Limits, Worker
-from tests.harness.command import here, tokgate
+from tests.harness.command import here, record, summary, tokgate
 
 PROGRAM = """
 import json, sys
@@ -28,12 +24,7 @@ for line in sys.stdin:
 """
 
 
-def events(out: Path, kind: str) -> list[dict[str, object]]:
-    lines = (out / "run.jsonl").read_text().splitlines()
-    return [event for event in map(json.loads, lines) if event["event"] == kind]
-
-
-def test_a_program_that_says_why_it_cannot_start_is_told_in_one_line(tmp_path: Path) -> None:
+def test_a_program_that_says_why_it_cannot_start_is_told_in_one_line(tmp_path):
     why = "this release does not do what is asked of it (TypeError: no argument 'x')"
     program = PROGRAM.replace('"unsupported": "not this vocabulary"', f'"error": {why!r}')
     (tmp_path / "old.py").write_text(program)
@@ -47,7 +38,7 @@ def test_a_program_that_says_why_it_cannot_start_is_told_in_one_line(tmp_path: P
 
 
 @pytest.mark.thorough  # a whole run
-def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path: Path) -> None:
+def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path):
     (tmp_path / "picky.py").write_text(PROGRAM)
     impls = ["tiktoken", "bpe.heap", f"cmd:{sys.executable} picky.py"]
     done = tokgate(
@@ -58,9 +49,9 @@ def test_a_program_that_refuses_a_vocabulary_takes_no_part(tmp_path: Path) -> No
     assert done.returncode != 3, done.stderr
     assert "could not be started" not in done.stderr
     out = tmp_path / "tokgate-out"
-    assert not events(out, "ImplementationFailed")
-    assert not events(out, "Withdrawn")
-    opened = events(out, "ContractOpened")
+    assert not record(out, "ImplementationFailed")
+    assert not record(out, "Withdrawn")
+    opened = record(out, "ContractOpened")
     assert opened
     assert all(one["excluded"] == {"picky": "not this vocabulary"} for one in opened)
 
@@ -77,20 +68,20 @@ class Mine:
 
 
 @pytest.mark.thorough  # a whole run
-def test_a_supports_that_fails_is_a_failure_to_start(tmp_path: Path) -> None:
+def test_a_supports_that_fails_is_a_failure_to_start(tmp_path):
     (tmp_path / "plugin.py").write_text(PLUGIN.format(body="raise ValueError('which one')"))
     impls = [f"--impl={spec}" for spec in ("tiktoken", "bpe.heap", "plugin.py:Mine")]
     done = tokgate("run", "--vocab=toy_bytes", "--budget=100cases", *impls, folder=tmp_path)
     assert done.returncode == 3, done.stderr
     assert "Traceback" not in done.stderr
     out = tmp_path / "tokgate-out"
-    (failed,) = events(out, "ImplementationFailed")
+    (failed,) = record(out, "ImplementationFailed")
     assert "supports()" in str(failed["message"])
     assert "ended at once, as mine cannot load toy_bytes" in done.stderr
-    assert json.loads((out / "summary.json").read_text())["complete"] is False
+    assert summary(out)["complete"] is False
 
 
-def test_messages_and_arguments_that_are_no_text(tmp_path: Path) -> None:
+def test_messages_and_arguments_that_are_no_text(tmp_path):
     source = PLUGIN.format(body="return None").replace("return list(data)", "raise ValueError(BAD)")
     (tmp_path / "plugin.py").write_text(f"BAD = 'bad \\ud800 text'\n{source}")
     impls = ["--impl=tiktoken", "--impl=plugin.py:Mine"]
@@ -110,7 +101,7 @@ def test_messages_and_arguments_that_are_no_text(tmp_path: Path) -> None:
         assert done.stdout
 
 
-def test_the_reasons_are_told_where_nobody_loads(tmp_path: Path) -> None:
+def test_the_reasons_are_told_where_nobody_loads(tmp_path):
     plugin = tmp_path / "declining.py"
     plugin.write_text(
         "from impls.interface import About, Unsupported\n"
@@ -126,7 +117,7 @@ def test_the_reasons_are_told_where_nobody_loads(tmp_path: Path) -> None:
         "run", f"--impl={plugin}:Declines", f"--impl={plugin}:Also", "--reference=also",
         "--vocab=toy_bytes", "--budget=20cases", "--check=survival", f"--out={out}",
     )  # fmt: skip
-    opened = events(out, "ContractOpened")
+    opened = record(out, "ContractOpened")
     assert opened, done.stderr
     for one in opened:
         assert one["implementations"] == []

@@ -1,10 +1,7 @@
 """Checks of releases of one library: planted differences are named, equal ones pass."""
 
-from __future__ import annotations
-
 import os
 import random
-from pathlib import Path
 
 import pytest
 
@@ -12,11 +9,11 @@ from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.checks.releases import drawn_ids, libraries
-from harness.core.comparisons import Contract, contracts_of
+from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.workers import Limits
-from harness.workers.pool import WorkerPool
 from impls.interface import Capability
+from tests.harness.plugged import live
 
 RELEASES = """
 import os
@@ -55,32 +52,25 @@ INPUTS = [b"", b"abc", b"xyz", bytes(range(120))]
 
 
 @pytest.fixture
-def releases(tmp_path: Path) -> Path:
+def releases(tmp_path):
     path = tmp_path / "releases.py"
     path.write_text(RELEASES)
     return path
 
 
-def judged(
-    check: str, path: Path, *names: str, trusted: str = "old"
-) -> list[tuple[bytes, str | None, tuple[str, ...]]]:
+def judged(check, path, *names, trusted="old"):
     """The violations of a check: input, stage, culprits; ``trusted`` is declared a reference."""
-    present, _ = selection.participants([f"{path}:{name}" for name in names])
-    vocabulary = sources.resolve("tekken_240911")
-    contract = contracts_of(vocabulary, present, frozenset({trusted}), proper=True)[0]
-    pool = WorkerPool(present, Limits(seconds=60))
-    try:
-        assert not pool.load(vocabulary, contract.names)
-        found = examine(pool, contract, CHECKS[check], INPUTS)
-    finally:
-        pool.close()
+    specs = [f"{path}:{name}" for name in names]
+    with live(specs, "tekken_240911", Limits(seconds=60), frozenset({trusted})) as (
+        pool,
+        [one, *_],
+    ):
+        found = examine(pool, one, CHECKS[check], INPUTS)
     return [(one.data, one.stage, one.culprits) for one in found.violations]
 
 
 @pytest.mark.parametrize("check", ["release-offsets", "release-decode"])
-def test_who_answers_otherwise_than_a_release_of_its_library_is_named(
-    check: str, releases: Path
-) -> None:
+def test_who_answers_otherwise_than_a_release_of_its_library_is_named(check, releases):
     assert judged(check, releases, "OLD", "SAME", "OTHER_LIBRARY") == []
     stage, other = check.removeprefix("release-"), {"offsets": "slips", "decode": "decodes"}
     found = judged(check, releases, "OLD", other[stage].upper(), "OTHER_LIBRARY")
@@ -93,13 +83,13 @@ def test_who_answers_otherwise_than_a_release_of_its_library_is_named(
 
 
 @pytest.mark.thorough  # an environment of its own
-def test_a_release_that_dies_of_offsets_is_named(releases: Path) -> None:
+def test_a_release_that_dies_of_offsets_is_named(releases):
     found = judged("release-offsets", releases, "OLD", "DIES")
     assert (b"xyz", "crashed", ("dies",)) in found
     assert {who for _, _, who in found} == {("dies",)}
 
 
-def test_drawn_ids_reach_special_and_unknown_ones() -> None:
+def test_drawn_ids_reach_special_and_unknown_ones():
     vocabulary = sources.resolve("tekken_240911")
     rng = random.Random(3)
     ids = {i for _ in range(400) for i in drawn_ids(rng.randbytes(90), vocabulary)}
@@ -109,10 +99,10 @@ def test_drawn_ids_reach_special_and_unknown_ones() -> None:
     assert drawn_ids(b"abcdef", vocabulary)[:1] == drawn_ids(b"abc", vocabulary)
 
 
-def test_implementations_of_no_library_are_not_compared(releases: Path) -> None:
+def test_implementations_of_no_library_are_not_compared(releases):
     present, _ = selection.participants(
         [f"{releases}:OLD", f"{releases}:OTHER_LIBRARY", "bpe.heap"]
     )
     vocabulary = sources.resolve("tekken_240911")
-    contract: Contract = contracts_of(vocabulary, present, frozenset(), proper=True)[0]
+    contract = contracts_of(vocabulary, present, frozenset(), proper=True)[0]
     assert libraries(contract, Capability.DECODE) == []

@@ -1,7 +1,5 @@
 """Paths of a run's command, in a replay that is started from another folder."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 import pytest
@@ -9,15 +7,13 @@ import pytest
 from harness.studies.given import at
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 
 @pytest.mark.parametrize(
     "name", ["my.model", "my.model#pattern=gpt2", "./my.py:Mine", "sub/expect"]
 )
-def test_a_path_begins_where_the_run_was_started(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
-) -> None:
+def test_a_path_begins_where_the_run_was_started(tmp_path, monkeypatch, name):
     there, here = tmp_path / "there", tmp_path / "here"
     here.mkdir()
     (there / "sub").mkdir(parents=True)
@@ -33,7 +29,7 @@ def test_a_path_begins_where_the_run_was_started(
 @pytest.mark.parametrize(
     "name", ["tiktoken", "pip:tiktoken==0.12.0", "cmd:./program", "gone.model", "random:bpe:1"]
 )
-def test_what_is_no_path_stays(tmp_path: Path, name: str) -> None:
+def test_what_is_no_path_stays(tmp_path, name):
     (tmp_path / "tiktoken").touch()
 
     assert at(str(tmp_path), name) == name

@@ -1,27 +1,19 @@
 """Reproducers run with the libraries alone, and their exit status says whether it still shows."""
 
-from __future__ import annotations
-
-import os
-import subprocess
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from harness.checks.base import Violation
-from harness.core.comparisons import Contract
-from harness.core.outcomes import Encoded, Failed, Outcome, Status
+from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.participants import Participant
 from harness.findings.folder import RunFolder
 from impls import registry
 from impls.interface import Mode
+from tests.harness.command import ROOT, python
 from tests.harness.samples import contract, encoded, violation
 
 TEXT = Mode(pretokenize=True)
-ROOT = Path(__file__).parents[2]
 
 ALONE = """
 import runpy, sys
@@ -35,32 +27,22 @@ runpy.run_path(sys.argv[0], run_name="__main__")
 OURS = ("harness", "impls", "corpora", "reports")
 
 
-def written(out: Path, found: Violation, terms: Contract) -> Path:
+def written(out, found, terms):
     folder = RunFolder(out)
     path = folder.save_finding("f-test", found, terms)
     folder.close()
     return out / str(path)
 
 
-def ran(
-    status: int, out: Path, found: Violation, terms: Contract, missing: Sequence[str] | None = OURS
-) -> str:
+def ran(status, out, found, terms, missing=OURS):
     """What a script says that ends with a status. missing: None where tokgate is installed."""
     code = [] if missing is None else ["-c", ALONE.format(missing=tuple(missing))]
-    done = subprocess.run(
-        [sys.executable, *code, str(written(out, found, terms))],
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        cwd=out.parent,
-        env=os.environ | ({"PYTHONPATH": str(ROOT)} if missing is None else {}),
-    )
+    done = python(*code, str(written(out, found, terms)), folder=out.parent)
     assert done.returncode == status, done.stdout + done.stderr
     return done.stdout
 
 
-def test_a_disagreement_that_shows(tmp_path: Path) -> None:
+def test_a_disagreement_that_shows(tmp_path):
     names = ("sentencepiece", "tokenizers")
     terms = contract("unigram_nfkc", *names, mode=TEXT)
     one, other = (encoded(terms, name, b"<s>") for name in names)
@@ -71,7 +53,7 @@ def test_a_disagreement_that_shows(tmp_path: Path) -> None:
     assert "input: b'<s>'" in said
 
 
-def test_a_disagreement_that_is_gone_and_a_library_that_is_missing(tmp_path: Path) -> None:
+def test_a_disagreement_that_is_gone_and_a_library_that_is_missing(tmp_path):
     terms = contract("toy_bytes", "tiktoken", "tokenizers")
     wrong = ("tiktoken", Encoded((1,))), ("tokenizers", Encoded((2,)))
     found = violation("equivalence", b"\x00 the", *wrong)
@@ -105,7 +87,7 @@ class Mine:
 """
 
 
-def joined(spec: str) -> Contract:
+def joined(spec):
     """tiktoken and the user's own on a toy."""
     terms = contract("toy_bytes", "tiktoken")
     mine = registry.resolve(spec)
@@ -113,7 +95,7 @@ def joined(spec: str) -> Contract:
     return replace(terms, participants=(*terms.participants, member))
 
 
-def plugged(tmp_path: Path, act: str = "pass", loading: str = "pass") -> Contract:
+def plugged(tmp_path, act="pass", loading="pass"):
     """As a run in the plug-in's folder has them."""
     (tmp_path / "mine.py").write_text(PLUG_IN.format(act=act, loading=loading))
     return joined(f"{tmp_path}/mine.py:Mine")
@@ -125,7 +107,7 @@ DISAGREEMENT = violation(
 """Its recorded ids are nobody's: what proves something is asked again."""
 
 
-def test_a_plug_in_is_run_from_any_folder_and_decides(tmp_path: Path) -> None:
+def test_a_plug_in_is_run_from_any_folder_and_decides(tmp_path):
     terms = plugged(tmp_path)
     assert "they differ" in ran(1, tmp_path / "out", DISAGREEMENT, terms, None)
     assert "mine: not installed: impls" in ran(2, tmp_path / "alone", DISAGREEMENT, terms)
@@ -137,7 +119,7 @@ def test_a_plug_in_is_run_from_any_folder_and_decides(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("loading", ["raise ValueError('no such table')", "os._exit(3)"])
-def test_what_does_not_load_says_so_and_proves_nothing(loading: str, tmp_path: Path) -> None:
+def test_what_does_not_load_says_so_and_proves_nothing(loading, tmp_path):
     said = ran(2, tmp_path / "out", DISAGREEMENT, plugged(tmp_path, loading=loading), None)
     assert "mine: cannot be loaded" in said
     assert "they differ" not in said
@@ -151,22 +133,22 @@ def test_what_does_not_load_says_so_and_proves_nothing(loading: str, tmp_path: P
         ("raise IndexError('out of range')", "IndexError: out of range"),
     ],
 )
-def test_a_crash_has_a_reproducer_which_survives_it(act: str, how: str, tmp_path: Path) -> None:
+def test_a_crash_has_a_reproducer_which_survives_it(act, how, tmp_path):
     found = violation("survival", b"the", ("mine", Failed(Status.CRASHED, "dead")))
     said = ran(1, tmp_path / "out", found, plugged(tmp_path, act=act), None)
     assert how in said
     assert "it fails" in said
 
 
-def test_a_program_is_run_again(tmp_path: Path) -> None:
+def test_a_program_is_run_again(tmp_path):
     spec = f"cmd:{sys.executable} {ROOT / 'impls' / 'examples' / 'stdio_encoder.py'}"
     assert "the finding is gone" in ran(0, tmp_path / "out", DISAGREEMENT, joined(spec), None)
 
 
-def test_no_line_of_a_script_is_long(tmp_path: Path) -> None:
+def test_no_line_of_a_script_is_long(tmp_path):
     terms = contract("toy_bytes", "tiktoken", "bpe.naive")
     data, many = bytes(range(256)) * 40, Encoded(tuple(range(100, 200)) * 30, text=b"b" * 9000)
-    one: Outcome = Encoded((1,), text=data)
+    one = Encoded((1,), text=data)
     for check, first in (("equivalence", one), ("round-trip", many)):
         found = violation(check, data, ("tiktoken", first), ("bpe.naive", many))
         lines = written(tmp_path / check, found, terms).read_text().splitlines()
@@ -175,13 +157,13 @@ def test_no_line_of_a_script_is_long(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("data", "status"), [(b"zq", 1), (b"ab", 0)])
-def test_a_panic_that_shows_and_one_that_is_gone(data: bytes, status: int, tmp_path: Path) -> None:
+def test_a_panic_that_shows_and_one_that_is_gone(data, status, tmp_path):
     found = violation("survival", data, ("tiktoken", Failed(Status.CRASHED, "a panic")))
     said = ran(status, tmp_path / "one", found, contract("toy_acbb", "tiktoken"))
     assert ("it fails" in said) is bool(status)
 
 
-def test_an_answer_that_is_stable_after_all(tmp_path: Path) -> None:
+def test_an_answer_that_is_stable_after_all(tmp_path):
     parts = ("tiktoken (alone)", Encoded((5,))), ("tiktoken (in a batch)", Encoded((0, 1)))
     found = replace(violation("determinism", b"ab", *parts, stage="order"), culprits=("tiktoken",))
     said = ran(0, tmp_path / "out", found, contract("toy_acbb", "tiktoken"))
@@ -189,16 +171,14 @@ def test_an_answer_that_is_stable_after_all(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("data", [b'"""\\', b"\\N{x}'''", "\u202e\u0000\ud7ff".encode(), b"\xff"])
-def test_odd_inputs_and_messages_do_not_break_the_script(data: bytes, tmp_path: Path) -> None:
+def test_odd_inputs_and_messages_do_not_break_the_script(data, tmp_path):
     failed = Failed(Status.ERRORED, f'"""{data!r}\\\n\\u')
     found = violation("survival", data, ("tiktoken", failed), stage='"""')
     ran(0, tmp_path / "out", found, contract("toy_bytes", "tiktoken"))
 
 
 @pytest.mark.parametrize(("token_id", "shows"), [(-1, 1), (131_072, 0)])
-def test_a_single_id_that_decodes_to_another_token(
-    token_id: int, shows: int, tmp_path: Path
-) -> None:
+def test_a_single_id_that_decodes_to_another_token(token_id, shows, tmp_path):
     """Refused with an error, it is gone: that is no text of another token."""
     terms = contract("tekken_240911", "mistral-common", mode=TEXT)
     none, wrong = (Encoded((token_id,), text=text) for text in (b"", b"<SPECIAL_999>"))
@@ -207,7 +187,7 @@ def test_a_single_id_that_decodes_to_another_token(
     assert ("another text" in ran(shows, tmp_path / "out", found, terms)) is bool(shows)
 
 
-def test_a_question_that_no_recipe_has_is_asked_by_a_replay(tmp_path: Path) -> None:
+def test_a_question_that_no_recipe_has_is_asked_by_a_replay(tmp_path):
     parts = ("encode", Encoded((1, 5))), ("tokenizers", Encoded((1, 6)))
     found, terms = violation("truncation", b"a", *parts), contract("toy_bytes", "tokenizers")
     source = written(tmp_path / "out", found, terms).read_text()

@@ -1,12 +1,8 @@
 """A fault in the middle of a run: what was found is reported, and the fault is said."""
 
-from __future__ import annotations
-
-import json
 import logging
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,17 +11,18 @@ from harness.cluster.executor import Unit, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.ending import words_of
 from tests.breadth import thorough
+from tests.harness.command import summary
 
 
 @pytest.mark.parametrize("debug", [[], thorough(["--debug"])], ids=["plain", "debug"])
 def test_a_run_that_breaks_off_is_finished_and_reported(
-    debug: list[str],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capfd: pytest.CaptureFixture[str],
-    caplog: pytest.LogCaptureFixture,
-) -> None:
-    def fails(seen: object) -> int:
+    debug,
+    tmp_path,
+    monkeypatch,
+    capfd,
+    caplog,
+):
+    def fails(seen):
         raise ValueError("a fault\nof the harness")
 
     monkeypatch.setattr("harness.engine.judging.comparisons", fails)
@@ -43,8 +40,7 @@ def test_a_run_that_breaks_off_is_finished_and_reported(
     logging.getLogger("harness").setLevel(logging.NOTSET)
     assert ("the work broke off" in caplog.text) == bool(debug)
     assert ("in fails" in caplog.text) == bool(debug)
-    summary = json.loads((tmp_path / "summary.json").read_text())
-    assert summary["complete"] is False
+    assert summary(tmp_path)["complete"] is False
     assert {"report.html", "junit.xml"} <= {path.name for path in tmp_path.iterdir()}
 
 

@@ -1,56 +1,37 @@
 """What a run needs is made before its time begins, once, and nothing of it is in the record."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpora.vocabularies import sources
 from harness.cli.progress.moving import preparing as prepared
-from harness.engine import selection
-from harness.engine.planning import Plan
-from harness.engine.suites import SUITES, Budget
-from harness.events import ContractOpened, Event, Phase, Preparing, VocabularyLoaded
+from harness.engine.suites import Budget
+from harness.events import ContractOpened, Phase, Preparing, VocabularyLoaded
 from harness.studies import preparing
 from harness.studies.preparing import Progress, prepare, unprepared
+from tests.harness.toy_plans import any_plan
 
 
 @pytest.fixture
-def markers(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def markers(tmp_path, monkeypatch):
     """The folder of the markers: nothing is prepared yet."""
     monkeypatch.setattr(preparing, "marker", lambda name: tmp_path / name)
     return tmp_path
 
 
-def plan(vocabularies: list[str], *impls: str) -> Plan:
-    present, _ = selection.participants(impls)
-    return Plan(
-        vocabularies=selection.vocabularies(vocabularies),
-        participants=present,
-        references=frozenset(),
-        generators=[],
-        checks=[],
-        scaled=vocabularies,
-        expectations=(),
-        suite=SUITES["smoke"],
-        budget=Budget(seconds=1.0),
-        seed=0,
-        jobs=1,
-        fail_fast=False,
-        named=[one.name for one in present],
-    )
+def plan(vocabularies, *impls):
+    made = any_plan(impls, vocabularies, scaled=vocabularies, budget=Budget(seconds=1.0))
+    return replace(made, named=[one.name for one in made.participants])
 
 
-def test_what_is_made_is_made_once(markers: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    made: list[str] = []
+def test_what_is_made_is_made_once(markers, monkeypatch):
+    made = []
     monkeypatch.setattr(preparing, "compile_modules", lambda: made.append("modules"))
     monkeypatch.setattr(preparing, "compile_models", lambda one, stopped: made.append(one.id))
     wanted = plan(["toy_bytes"], "bpe.heap", "tiktoken")
-    events: list[Event] = []
+    events = []
     assert prepare(wanted, events.append, threading.Event()) == 1
     assert made == ["modules", "toy_bytes"]
     # The record of the run knows nothing of it but how far it is.
@@ -60,7 +41,7 @@ def test_what_is_made_is_made_once(markers: Path, monkeypatch: pytest.MonkeyPatc
     assert made == ["modules", "toy_bytes"]
 
 
-def test_only_what_a_run_needs_is_made(markers: Path) -> None:
+def test_only_what_a_run_needs_is_made(markers):
     wanted = plan(["toy_bytes", "toy_ties"], "bpe.heap", "tiktoken")
     missing = unprepared(wanted)
     assert set(missing) == {"toy_bytes", "toy_ties"}
@@ -72,7 +53,7 @@ def test_only_what_a_run_needs_is_made(markers: Path) -> None:
     assert set(unprepared(plan(["toy_bytes"], "bpe.naive"))) == {"toy_bytes"}
 
 
-def test_of_random_vocabularies_one_of_each_kind_is_made(markers: Path) -> None:
+def test_of_random_vocabularies_one_of_each_kind_is_made(markers):
     wanted = plan(["random:4"], "bpe.heap")
     kinds = {source.rpartition(":")[0] for source in wanted.vocabularies}
     everything = plan(list(wanted.vocabularies), "bpe.heap")
@@ -80,11 +61,11 @@ def test_of_random_vocabularies_one_of_each_kind_is_made(markers: Path) -> None:
     assert len(unprepared(everything)) == len(kinds)
 
 
-def test_a_file_that_has_changed_is_made_anew(markers: Path) -> None:
+def test_a_file_that_has_changed_is_made_anew(markers):
     one, other = (sources.resolve(name) for name in ("toy_bytes", "toy_ties"))
     mine = plan(["toy_bytes"], "bpe.heap")
 
-    def with_file(vocabulary: Any) -> Plan:
+    def with_file(vocabulary):
         return replace(mine, vocabularies={"my.model": lambda: vocabulary}, scaled=["my.model"])
 
     for marker in unprepared(with_file(one))["my.model"]:
@@ -93,17 +74,15 @@ def test_a_file_that_has_changed_is_made_anew(markers: Path) -> None:
     assert set(unprepared(with_file(other))) == {"my.model"}
 
 
-def test_nothing_is_made_before_each_run_where_no_marker_can_be_kept(
-    markers: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_made_before_each_run_where_no_marker_can_be_kept(markers, monkeypatch):
     monkeypatch.setattr(preparing, "compiled_folder", lambda: markers / "file" / "below")
     (markers / "file").write_text("")
     wanted = plan(["toy_bytes"], "bpe.heap")
     assert prepare(wanted, lambda event: None, threading.Event()) == 0
 
 
-def test_the_bar_tells_how_much_of_all_is_done() -> None:
-    told: list[Event] = []
+def test_the_bar_tells_how_much_of_all_is_done():
+    told = []
     progress = Progress(told.append, 2)
     progress.consume(VocabularyLoaded("a", "toy", "bpe", 3, "", None, []))
     progress.consume(Phase("loading a"))

@@ -1,10 +1,6 @@
 """Bounds on growth: how they are written, which one counts, and what keeps or breaks one."""
 
-from __future__ import annotations
-
-from collections.abc import Collection
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -25,7 +21,7 @@ from tests.harness import planted
 CELL = Measured("mine", "v", "letter-run", 1.0, 0.9, 1.1, "linear", [])
 
 
-def cell(exponent: float, low: float, high: float, verdict: str, measure: str = "time") -> Measured:
+def cell(exponent, low, high, verdict, measure="time"):
     points = [[float(256 << i), 1e-5 * 2 ** (exponent * i)] for i in range(8)]
     how = {"verdict": verdict, "measure": measure, "note": "why", "points": points}
     return replace(CELL, exponent=exponent, low=low, high=high, **how)
@@ -65,11 +61,11 @@ DIED = replace(CELL, verdict="failed", note="crashed at 2 KiB")
         (cell(1.15, 1.14, 1.16, "linear", "instructions"), "linear", "fail"),
     ],
 )
-def test_outcomes(measured: Measured, bound: str, outcome: str) -> None:
+def test_outcomes(measured, bound, outcome):
     assert outcome_of(measured, bound)[0] == outcome
 
 
-def test_a_line_says_what_broke_it() -> None:
+def test_a_line_says_what_broke_it():
     assert outcome_of(SQUARE, "linear")[1] == "time grew like n^2.00 (1.90 to 2.10)"
     assert outcome_of(CELL, "linear")[1] == ""
     assert outcome_of(DIED, "linear")[1] == "crashed at 2 KiB"
@@ -97,23 +93,23 @@ CLAIM, DEFAULT = "it claims linear cost", "the default; to change it, add a [[sc
     ],
 )
 def test_the_first_entry_that_matches_counts_then_claims_then_the_default(
-    one: Measured,
-    bounds: list[Bound],
-    claiming: Collection[str],
-    own: Collection[str],
-    judged: tuple[str, str, str] | None,
-) -> None:
+    one,
+    bounds,
+    claiming,
+    own,
+    judged,
+):
     found = judge_growth([one], bounds, claiming, own)
     assert [(row.bound, row.outcome) for row in found] == ([judged[:2]] if judged else [])
     assert all(judged and row.reason.startswith(judged[2]) for row in found)
 
 
-def present(*specs: str) -> list[Participant]:
+def present(*specs):
     about = planted.Linear().about
     return [Participant(spec, spec, about, planted.Linear()) for spec in specs]
 
 
-def test_candidates_are_the_users_own_and_nobody_elses() -> None:
+def test_candidates_are_the_users_own_and_nobody_elses():
     specs = (
         "mine.py:Mine",
         "cmd:./mine",
@@ -131,7 +127,7 @@ def test_candidates_are_the_users_own_and_nobody_elses() -> None:
     assert own_candidates(present(*specs), [], ()) == set()
 
 
-def memory_cell(rate: float, verdict: str = "ordinary", power: float = 1.0) -> Measured:
+def memory_cell(rate, verdict="ordinary", power=1.0):
     """Of so many bytes a byte at 4 KiB, and at all sizes if the power is 1."""
     peaks = [[float(4096 << i), rate * 4096 * 2.0 ** (i * power)] for i in range(6)]
     return replace(
@@ -168,14 +164,12 @@ FASTER = "its memory grows faster than the input (244 bytes a byte at 4 KiB, 7,8
          [Bound("none", "much", memory=1e9)], (), "fail", "out-of-memory at 64 KiB"),
     ],
 )  # fmt: skip
-def test_memory(
-    one: Measured, bounds: list[Bound], own: Collection[str], outcome: str | None, line: str
-) -> None:
+def test_memory(one, bounds, own, outcome, line):
     judged = judge_growth([one], bounds, (), own)
     assert [(row.outcome, row.line) for row in judged] == ([(outcome, line)] if outcome else [])
 
 
-def test_what_is_written_in_python_may_take_the_memory_that_its_numbers_take() -> None:
+def test_what_is_written_in_python_may_take_the_memory_that_its_numbers_take():
     judged = judge_growth([memory_cell(300.0), MUCH], [], (), MINE, MINE)
     assert [(one.bound, one.outcome) for one in judged] == [
         ("512 bytes a byte", "pass"),
@@ -183,13 +177,13 @@ def test_what_is_written_in_python_may_take_the_memory_that_its_numbers_take() -
     ]
 
 
-def written(tmp_path: Path, text: str) -> Path:
+def written(tmp_path, text):
     path = tmp_path / "expect.toml"
     path.write_text(text)
     return path
 
 
-def test_a_file(tmp_path: Path) -> None:
+def test_a_file(tmp_path):
     path = written(
         tmp_path,
         """
@@ -223,14 +217,14 @@ ENTRY = '[[scaling]]\nbound = "linear"\nreason = "r"\n'
         (f'{ENTRY}memory = "x"', r"memory: expected `float \| null`, got `str`"),
     ],
 )
-def test_a_faulty_file_is_one_line(tmp_path: Path, text: str, fault: str) -> None:
+def test_a_faulty_file_is_one_line(tmp_path, text, fault):
     path = written(tmp_path, text)
     with pytest.raises(ExpectationsError, match=fault) as raised:
         load(path)
     assert str(path) in str(raised.value) and "\n" not in str(raised.value)
 
 
-def test_the_shipped_bounds_are_on_all_of_ours() -> None:
+def test_the_shipped_bounds_are_on_all_of_ours():
     bounds = load(expectations.SHIPPED)
     for name in registry.registered():
         ours = name.startswith(("bpe.", "spm.", "unigram.", "wordpiece."))

@@ -1,8 +1,5 @@
 """A real program behind a pipe whose word is not its cost: what the harness makes of it."""
 
-from __future__ import annotations
-
-import json
 import os
 import subprocess
 import sys
@@ -13,41 +10,31 @@ from pathlib import Path
 import pytest
 
 from corpora.families.catalog import families
-from corpora.vocabularies import sources
-from harness.cli import application as cli
-from harness.core.comparisons import contracts_of
-from harness.engine import selection
 from harness.engine.suites import SUITES
-from harness.events import Measured
-from harness.studies.growth.claims import Found, reconcile
+from harness.studies.growth.claims import reconcile
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.exponents import Verdict
 from harness.workers import Limits
-from harness.workers.pool import WorkerPool
 from impls.processes import descendants, processor_time
 from tests.harness import lying_program
+from tests.harness.command import here, summary
+from tests.harness.plugged import live
 
 PROGRAM = f"{sys.executable} {Path(lying_program.__file__)}"
 SIZES = [256 << i for i in range(9)]
 
 
-def measured(command: str) -> Measured:
-    vocabulary = sources.resolve("toy_bytes")
-    present, _ = selection.participants([f"cmd:{command}"])
-    contracts = contracts_of(vocabulary, present, frozenset(), proper=True)[:1]
-    pool = WorkerPool(present, Limits(seconds=60))
-    said: list[Measured] = []
-    try:
-        assert not pool.load(vocabulary, [one.name for one in present])
+def measured(command):
+    said = []
+    with live([f"cmd:{command}"], limits=Limits(seconds=60)) as (pool, contracts):
         taken = [families()["letter-run"]]
-        Measurement(pool, contracts, taken, 32 << 10, longest_call=0.06).run(120.0, said.append)
-    finally:
-        pool.close()
+        measurement = Measurement(pool, contracts[:1], taken, 32 << 10, longest_call=0.06)
+        measurement.run(120.0, said.append)
     (one,) = said
     return one
 
 
-def test_a_lying_program_is_found_out_and_it_is_said() -> None:
+def test_a_lying_program_is_found_out_and_it_is_said():
     found = measured(PROGRAM)
     assert found.verdict == "superlinear", found
     assert found.exponent is not None and found.exponent > 1.5
@@ -55,31 +42,24 @@ def test_a_lying_program_is_found_out_and_it_is_said() -> None:
     assert "ms of CPU time" in found.note
 
 
-def test_an_honest_one_is_told_by_its_own_word() -> None:
-    found = measured(f"{PROGRAM} --honest")
-    assert found.verdict == "superlinear", found
-    assert "it says of itself" not in found.note
-
-
 @pytest.mark.thorough  # a whole run
-def test_the_gate_fails_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_gate_fails_it(tmp_path, monkeypatch):
     # It ends as soon as its one cell is decided, whose calls are short by the size of the inputs.
     monkeypatch.setitem(SUITES, "smoke", replace(SUITES["smoke"], scaling_bytes=32 << 10))
-    arguments = ["run", "--check", "scaling", "--vocab", "toy_bytes", "--budget", "600s"]
-    arguments += ["--family", "letter-run", "--impl", f"cmd:{PROGRAM}", "--out", str(tmp_path)]
-    monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
-    with pytest.raises(SystemExit) as exited:
-        cli.main()
-    assert exited.value.code == 1
+    done = here(
+        "run", "--check=scaling", "--vocab=toy_bytes", "--budget=600s", "--family=letter-run",
+        f"--impl=cmd:{PROGRAM}", f"--out={tmp_path}",
+    )  # fmt: skip
+    assert done.returncode == 1, done.stderr
     # Its lists may take more memory than it is allowed, too.
-    reasons = json.loads((tmp_path / "summary.json").read_text())["reasons"]
+    reasons = summary(tmp_path)["reasons"]
     assert any(one.startswith("lying is beyond its limit on") for one in reasons), reasons
 
 
 class TestReconciled:
     """Told and counted, as numbers."""
 
-    def found(self, told: float, counted: float, hidden: bool = False) -> Found:
+    def found(self, told, counted, hidden=False):
         """Powers of the size."""
         by_clock = {size: 100.0 * size**counted for size in SIZES}
         share = 0.001 if hidden else 0.9
@@ -102,26 +82,23 @@ class TestReconciled:
             (0.0, 1.5, Verdict.SUPERLINEAR, True),
         ],
     )
-    def test_both_are_looked_at(
-        self, told: float, counted: float, verdict: Verdict, contradicted: bool
-    ) -> None:
+    def test_both_are_looked_at(self, told, counted, verdict, contradicted):
         found = self.found(told, counted)
         assert (found.growth.verdict, bool(found.contrast)) == (verdict, contradicted)
 
-    def test_the_wall_accuses_nobody(self) -> None:
+    def test_the_wall_accuses_nobody(self):
         found = self.found(1.0, 2.0, hidden=True)
         assert found.growth.verdict is Verdict.INCONCLUSIVE
         assert "of a round trip" in found.contrast
 
 
-def test_the_time_of_other_processes_is_counted() -> None:
+def test_the_time_of_other_processes_is_counted():
     burning = (
         "import time\nwhile time.process_time() < 0.3: pass\nprint('done', flush=True)\ninput()"
     )
     # A shell between us and it.
     command = ["sh", "-c", f'"{sys.executable}" -c "{burning}"; true']
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as program:
-        assert program.stdout is not None and program.stdin is not None
         assert program.stdout.readline() == b"done\n"
         assert processor_time(program.pid) > 250_000_000
         assert len(descendants(program.pid)) == 1

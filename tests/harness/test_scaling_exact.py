@@ -1,7 +1,5 @@
 """Steps: an exact measure of growth, live."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -19,21 +17,18 @@ from impls.pretokenize.scanner_kernel import SIZE_BITS
 from tests.breadth import thorough
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Participant
+    pass
 
 
-def ours(participant: Participant) -> bool:
+def ours(participant):
     """Whether it is an algorithm of ours in Python."""
     module = type(participant.implementation).__module__
     python = participant.about.language == "python" and module.startswith("impls.")
     return python and not module.startswith("impls.adapters.")
 
 
-def test_steps_are_lines_of_own_source() -> None:
-    def loop(count: int) -> int:
+def test_steps_are_lines_of_own_source():
+    def loop(count):
         total = 0
         for number in range(count):
             total += number
@@ -53,9 +48,7 @@ def test_steps_are_lines_of_own_source() -> None:
     ],
     ids=("bpe", "unigram", "wordpiece"),
 )
-def test_steps_do_not_depend_on_what_memory_held(
-    vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_steps_do_not_depend_on_what_memory_held(vocabulary, monkeypatch):
     every, _ = selection.participants(None)
     text = b"low lower'll 12345 " * 12 + "né 中文\n  ".encode() * 12
     mode, empty = Mode(), np.empty
@@ -69,8 +62,8 @@ def test_steps_do_not_depend_on_what_memory_held(
         counted = set()
         for held in (0x00, 1 << SIZE_BITS | NUMBER, 0xFF):
 
-            def filled(*given: object, held: int = held, **named: object) -> NDArray[np.generic]:
-                made: NDArray[np.generic] = empty(*given, **named)
+            def filled(*given, held=held, **named):
+                made = empty(*given, **named)
                 made.view(np.uint8).fill(held)
                 return made
 
@@ -82,14 +75,14 @@ def test_steps_do_not_depend_on_what_memory_held(
     assert looked >= 2
 
 
-def test_compiled_code_is_interpreted_inside_only() -> None:
+def test_compiled_code_is_interpreted_inside_only():
     import numba
 
     if numba.config.DISABLE_JIT:
         pytest.skip("nothing is compiled")
 
-    @numba.njit  # type: ignore[misc]
-    def kind() -> int:
+    @numba.njit
+    def kind():
         return 1
 
     before = type(kind).__call__

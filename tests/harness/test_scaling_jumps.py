@@ -1,7 +1,5 @@
 """Single inputs that cost far more than their length predicts become families."""
 
-from __future__ import annotations
-
 from concurrent.futures import Future
 from dataclasses import replace
 
@@ -25,11 +23,11 @@ def clock(monkeypatch):
     return now
 
 
-def batch(*inputs: bytes) -> Encode:
+def batch(*inputs):
     return Encode(Inputs.of(inputs), Mode())
 
 
-def answered(*statuses: Status) -> Results:
+def answered(*statuses):
     return Results.of([Failed(s, "") if s else Encoded([0]) for s in statuses])
 
 

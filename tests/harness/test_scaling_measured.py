@@ -1,15 +1,9 @@
 """Measurement of planted growth: with a simulated pool, and from the command line."""
 
-from __future__ import annotations
-
 import time
 from collections import Counter
-from collections.abc import Callable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any, cast
 
-import numpy as np
 import pytest
 
 import harness.studies.growth.measurement
@@ -18,110 +12,35 @@ import harness.studies.growth.schedule
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING, families
 from corpora.families.pattern import repeated
-from corpora.vocabularies import embedded, sources
+from corpora.vocabularies import embedded
 from harness.checks import CHECKS, MEASURES
-from harness.core.comparisons import Contract
-from harness.core.messages import Measure, Meter
-from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Spent, Status
-from harness.core.participants import Participant
+from harness.core.messages import Meter
+from harness.core.outcomes import Failed, Rejected, Spent, Status
 from harness.engine import selection
-from harness.engine.planning import Plan
 from harness.engine.suites import SUITES, Budget, parse_budget
-from harness.events import Measured
 from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, PROOFS, SMALLEST
-from harness.studies.growth.measurement import Measurement, chosen, taking_part
+from harness.studies.growth.measurement import chosen, taking_part
 from harness.studies.growth.prober import DEATHS
 from harness.verdict.exponents import LEAST_POINTS
-from harness.workers.pool import OutOfTime, WorkerPool
+from harness.workers.pool import OutOfTime
 from impls.interface import Mode
-from tests.harness import planted
+from tests.harness.growth_pools import (
+    LARGEST,
+    Simulated,
+    clock,
+    contract,
+    linear,
+    measure,
+    measurement_of,
+    participant,
+    quadratic,
+)
+from tests.harness.toy_plans import any_plan
 
-Answer = Callable[[bytes], int | Outcome]
-"""Nanoseconds, or what happens instead."""
-
-LARGEST = 64 << 10
-PLANTED = Path(planted.__file__)
-
-
-class Simulated:
-    """Stands in for a pool: answers with planted times."""
-
-    def __init__(self, answers: dict[str, Answer]) -> None:
-        self.answers = answers
-        self.asked: list[tuple[str, bytes]] = []
-        self.requests: Counter[tuple[str, Meter]] = Counter()
-        self.gone: dict[str, str] = {}
-
-    def gauge(
-        self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter
-    ) -> Results:
-        if name in self.gone:
-            return Results.of([Failed(Status.UNSUPPORTED, self.gone[name])] * len(inputs))
-        self.requests[name, meter] += 1
-        if meter is Meter.TIME:
-            self.asked += [(name, data) for data in inputs]
-        answers = [self.answers[name](data) for data in inputs]
-        results = Results.of([Encoded(()) if isinstance(a, int) else a for a in answers])
-        spent = np.array([a if isinstance(a, int) else 0 for a in answers], dtype=np.int64)
-        return replace(results, costs=spent[:, None])
-
-    def answer(self, name: str, request: Measure) -> Results:
-        """A call by all clocks: of an implementation in the worker itself."""
-        (data,) = request.inputs
-        answer = self.answers[name](data)
-        if not isinstance(answer, int):
-            return Results.of([answer])
-        return replace(Results.of([Encoded(())]), timed=self.clocks(name, answer))
-
-    def clocks(self, name: str, spent: int) -> Spent:
-        """What the clocks say of a call."""
-        return Spent(spent, spent, 1)
-
-    def withdrawn(self) -> dict[str, str]:
-        return self.gone
-
-    def limit_by(self, left: Callable[[], float]) -> None:
-        self.left = left
+__all__ = ["clock"]  # a fixture
 
 
-def participant(name: str, max_input: int | None = None) -> Participant:
-    implementation = planted.Linear()
-    about = replace(implementation.about, name=name, max_input=max_input)
-    return Participant(name, name, about, implementation)
-
-
-def contract(participants: Sequence[Participant], vocabulary: str = "toy_bytes") -> Contract:
-    loaded = sources.resolve(vocabulary)
-    return Contract(loaded, Mode(), tuple(participants), frozenset(), {}, proper=True)
-
-
-def measurement_of(
-    pool: Simulated,
-    kinds: Sequence[Family] = FAMILIES[:1],
-    largest: int = LARGEST,
-    max_input: int | None = None,
-    references: Sequence[str] = (),
-    **rest: Any,
-) -> tuple[Measurement, list[Measured]]:
-    """The measurement of all that a pool has, and what it will have said."""
-    every = contract([participant(name, max_input) for name in pool.answers])
-    taking = [replace(every, references=frozenset(references))]
-    return Measurement(cast("WorkerPool", pool), taking, kinds, largest, **rest), []
-
-
-def measure(
-    answers: dict[str, Answer],
-    kinds: Sequence[Family] = FAMILIES[:1],
-    seconds: float = 60.0,
-    max_input: int | None = None,
-) -> tuple[list[Measured], Simulated]:
-    pool = Simulated(answers)
-    measurement, said = measurement_of(pool, kinds, max_input=max_input)
-    measurement.run(seconds, said.append)
-    return said, pool
-
-
-def test_who_is_named_gets_a_first_look_though_no_time_is_left() -> None:
+def test_who_is_named_gets_a_first_look_though_no_time_is_left():
     pool = Simulated({"named": linear, "other": linear, "quick": linear})
     measurement, said = measurement_of(pool, FAMILIES[:2])
     measurement.run(0.0, said.append, owed={"named", "quick"})
@@ -138,56 +57,8 @@ def test_who_is_named_gets_a_first_look_though_no_time_is_left() -> None:
     assert measurement.left_out == [family.name for family in FAMILIES[:2]]
 
 
-def linear(data: bytes) -> int:
-    return 2_000 + 50 * len(data)
-
-
-def quadratic(data: bytes) -> int:
-    return 2_000 + 10 * len(data) + len(data) ** 2 // 10
-
-
-class Clock:
-    """A clock of the measurement that moves when somebody is asked. each: called at each call."""
-
-    def __init__(self) -> None:
-        self.at = 0.0
-        self.each: Callable[[], None] = lambda: None
-
-    def monotonic(self) -> float:
-        return self.at
-
-    def slow(self, seconds: float) -> Answer:
-        """Answers of a linear cost, each of which takes so long."""
-
-        def answer(data: bytes) -> int:
-            self.at += seconds
-            self.each()
-            return linear(data)
-
-        return answer
-
-
-@pytest.fixture
-def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
-    made = Clock()
-    for module in ("measurement", "schedule", "prober"):
-        monkeypatch.setattr(f"harness.studies.growth.{module}.time", made)
-    return made
-
-
 class TestSimulated:
-    def test_verdicts(self) -> None:
-        said, _ = measure({"linear": linear, "quadratic": quadratic})
-        by_name = {event.implementation: event for event in said}
-        assert len(said) == 2
-        assert by_name["linear"].verdict == "linear"
-        assert by_name["linear"].exponent == pytest.approx(1.0, abs=0.05)
-        assert by_name["quadratic"].verdict == "superlinear"
-        assert by_name["quadratic"].exponent == pytest.approx(2.0, abs=0.1)
-        low, high = by_name["quadratic"].low, by_name["quadratic"].high
-        assert low is not None and high is not None and low <= high
-
-    def test_no_input_is_timed_twice(self) -> None:
+    def test_no_input_is_timed_twice(self):
         said, pool = measure({"quadratic": quadratic}, [families()["letter-run"]])
         timed = Counter(data for _, data in pool.asked if len(data) >= SMALLEST)
         again = [data for data, times in timed.items() if times > 1]
@@ -195,8 +66,8 @@ class TestSimulated:
         assert len(again) == 1 and len(timed) > 20
         assert [len(again[0])] == [size - 2 for size, _ in said[0].cached]
 
-    def test_implementations_get_the_same_inputs_in_turn(self) -> None:
-        def waiting(data: bytes) -> int:
+    def test_implementations_get_the_same_inputs_in_turn(self):
+        def waiting(data):
             time.sleep(0.001)  # else the making of the inputs is all that takes time
             return linear(data)
 
@@ -206,26 +77,14 @@ class TestSimulated:
         assert inputs["a"] == inputs["b"]
         assert order.count("ab") + order.count("ba") >= 3
 
-    def test_a_slow_cell_stops_growing_and_says_so(self) -> None:
-        def slow(data: bytes) -> int:
-            return quadratic(data) * 1000
-
-        said, pool = measure({"slow": slow}, seconds=30.0)
-        assert max(len(data) for _, data in pool.asked) < LARGEST
-        assert "stopped at" in said[0].note
-        # Never far beyond what a call may take.
-        assert max(time for _, time in said[0].points) < 8.0
-
-    def test_too_slow_for_enough_sizes_is_told_by_smaller_ones(
-        self, clock: Clock, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
+    def test_too_slow_for_enough_sizes_is_told_by_smaller_ones(self, clock, monkeypatch):
         monkeypatch.setattr(harness.studies.growth.schedule, "crowding", lambda: 0.0)
         said, _ = measure({"slow": lambda data: 10**8 * len(data)})
         assert said[0].verdict == "linear"
         assert max(size for size, _ in said[0].points) < SMALLEST
         assert "stopped at" in said[0].note
 
-    def test_a_quadratic_may_take_longer_until_it_can_be_judged(self, clock: Clock) -> None:
+    def test_a_quadratic_may_take_longer_until_it_can_be_judged(self, clock):
         # A share of a millisecond a call, which it takes at 512 bytes. The clock stands still, so
         # that the 10 ms are not over before a busy machine has asked once.
         kinds = [families()["letter-run"]]
@@ -234,16 +93,14 @@ class TestSimulated:
         assert said[0].points[0][0] == SMALLEST, "smaller sizes were not needed"
         assert said[0].points[-1][0] < LARGEST
 
-    def test_max_input_is_kept(self) -> None:
+    def test_max_input_is_kept(self):
         said, pool = measure({"limited": quadratic}, max_input=4096)
         assert max(len(data) for _, data in pool.asked) == 4096
         assert said[0].verdict == "superlinear"
 
     @pytest.mark.parametrize(("strides", "proof"), [(10, PROOFS[0]), (500, PROOFS[-1])])
-    def test_superlinear_needs_more_rounds_the_less_it_shows(
-        self, strides: int, proof: tuple[float, int, int]
-    ) -> None:
-        def square(data: bytes) -> int:
+    def test_superlinear_needs_more_rounds_the_less_it_shows(self, strides, proof):
+        def square(data):
             return 2_000 + 10 * len(data) + len(data) ** 2 // strides
 
         (said,), pool = measure({"square": square})
@@ -251,10 +108,10 @@ class TestSimulated:
         assert said.verdict == "superlinear", said
         assert len(largest) == proof[1] + 1  # one a second time, for the cached figure
 
-    def test_an_early_disturbance_is_measured_away(self) -> None:
+    def test_an_early_disturbance_is_measured_away(self):
         calls = 0
 
-        def disturbed(data: bytes) -> int:
+        def disturbed(data):
             nonlocal calls
             calls += 1
             # The first rounds look quadratic: another process grows with them.
@@ -263,15 +120,8 @@ class TestSimulated:
         said, _ = measure({"disturbed": disturbed})
         assert said[0].verdict == "linear"
 
-    def test_a_step_is_linear(self) -> None:
-        def step(data: bytes) -> int:
-            return linear(data) * 18 // (10 if len(data) > 20_000 else 18)
-
-        said, _ = measure({"step": step})
-        assert said[0].verdict == "linear"
-
-    def test_steps_soon_after_one_another_are_inconclusive_after_the_last_look(self) -> None:
-        def steps(data: bytes) -> int:
+    def test_steps_soon_after_one_another_are_inconclusive_after_the_last_look(self):
+        def steps(data):
             return linear(data) * (1 + 2 * (len(data) > 5000) + 2 * (len(data) > 20_000))
 
         said, pool = measure({"steps": steps})
@@ -279,8 +129,8 @@ class TestSimulated:
         assert f"after {LAST_LOOK} rounds" in said[0].note
         assert sum(len(data) > LARGEST - 4 for _, data in pool.asked) == LAST_LOOK + 1
 
-    def test_a_death_is_failed_and_not_asked_again(self) -> None:
-        def dies(data: bytes) -> int | Outcome:
+    def test_a_death_is_failed_and_not_asked_again(self):
+        def dies(data):
             return Failed(Status.CRASHED, "killed by SIGABRT") if len(data) > 2000 else linear(data)
 
         said, pool = measure({"dies": dies, "linear": linear})
@@ -292,7 +142,7 @@ class TestSimulated:
         assert pool.requests["dies", Meter.TIME] == 5
         assert by_name["linear"].verdict == "linear"
 
-    def test_an_implementation_that_dies_does_not_starve_the_others(self) -> None:
+    def test_an_implementation_that_dies_does_not_starve_the_others(self):
         dead = Failed(Status.CRASHED, "killed by SIGABRT")
         said, pool = measure({"dies": lambda _: dead, "linear": linear}, FAMILIES)
         verdicts = [event.verdict for event in said if event.implementation == "dies"]
@@ -303,24 +153,24 @@ class TestSimulated:
         notes = {event.note for event in said if event.verdict == "inconclusive"}
         assert notes == {f"not measured further, as dies died on {DEATHS} families"}
 
-    def test_a_withdrawn_implementation_is_not_asked(self) -> None:
+    def test_a_withdrawn_implementation_is_not_asked(self):
         pool = Simulated({"gone": linear})
         pool.gone = {"gone": "withdrawn after 12 deaths"}
         measurement, said = measurement_of(pool, FAMILIES)
         measurement.run(5.0, said.append)
         assert (said, pool.asked) == ([], [])
 
-    def test_rejection_says_nothing(self) -> None:
+    def test_rejection_says_nothing(self):
         said, pool = measure({"picky": lambda _: Rejected("no")})
         assert said == []
         assert pool.requests == {("picky", Meter.TIME): 2}  # the warm-up, and once
 
-    def test_out_of_time_says_so(self, clock: Clock) -> None:
+    def test_out_of_time_says_so(self, clock):
         said, _ = measure({"slow": clock.slow(0.2)}, FAMILIES[:3], seconds=1.0)
         assert [event.verdict for event in said] == ["inconclusive"]
         assert "out of time after 1 round; stopped at" in said[0].note
 
-    def test_warming_up_is_a_part_of_the_time(self, clock: Clock) -> None:
+    def test_warming_up_is_a_part_of_the_time(self, clock):
         names = [f"slow-{number}" for number in range(20)]
         said, pool = measure({name: clock.slow(1.0) for name in names}, seconds=5.5)
         assert said == []
@@ -329,13 +179,13 @@ class TestSimulated:
 
     @pytest.mark.parametrize("slower", [2.5, 5.0, 12.0])
     def test_what_looks_superlinear_is_decided_on_a_machine_that_becomes_busy(
-        self, clock: Clock, monkeypatch: pytest.MonkeyPatch, slower: float
-    ) -> None:
+        self, clock, monkeypatch, slower
+    ):
         """Its largest sizes are given up for the rounds that it takes."""
         monkeypatch.setattr(harness.studies.growth.schedule, "crowding", lambda: 0.0)
         calls = 0
 
-        def busy(data: bytes) -> int:
+        def busy(data):
             nonlocal calls
             calls += 1
             clock.at += (slower if calls > 20 else 1.0) * quadratic(data) / 1e9
@@ -344,11 +194,11 @@ class TestSimulated:
         [said], _ = measure({"busy": busy}, seconds=10.0)
         assert said.verdict == "superlinear", said
 
-    def test_a_call_is_cut_off_at_the_end_of_the_run(self, clock: Clock) -> None:
+    def test_a_call_is_cut_off_at_the_end_of_the_run(self, clock):
         """The cell is inconclusive, and nothing of it is a failure or a death."""
         measurement, said = measurement_of(Simulated({"hangs": clock.slow(0.5)}), FAMILIES[:3])
 
-        def cut() -> None:
+        def cut():
             if clock.at >= 2.0:
                 raise OutOfTime
 
@@ -358,7 +208,7 @@ class TestSimulated:
         assert said[0].note.startswith("out of time in its first round")
         assert measurement.left_out == [family.name for family in FAMILIES[1:3]]
 
-    def test_stopping_says_no_more(self) -> None:
+    def test_stopping_says_no_more(self):
         pool = Simulated({"linear": linear})
         measurement, said = measurement_of(pool, FAMILIES)
         measurement.run(60.0, said.append, lambda: len(pool.asked) > 20)
@@ -371,13 +221,11 @@ class Remote(Simulated):
     shown: the share of a call that the kernel counts as theirs.
     """
 
-    def __init__(
-        self, answers: dict[str, Answer], says: Callable[[int], int], shown: float
-    ) -> None:
+    def __init__(self, answers, says, shown):
         super().__init__(answers)
         self._says, self._shown = says, shown
 
-    def clocks(self, name: str, spent: int) -> Spent:
+    def clocks(self, name, spent):
         wall = spent + 200_000
         return Spent(self._says(spent), wall, 1, int(self._shown * wall))
 
@@ -385,14 +233,12 @@ class Remote(Simulated):
 class TestClaims:
     """What a program says of its own cost is not believed without a look at the clock."""
 
-    def said(
-        self, answer: Answer, says: Callable[[int], int] = lambda spent: spent, shown: float = 1.0
-    ) -> Measured:
+    def said(self, answer, says=lambda spent: spent, shown=1.0):
         measurement, said = measurement_of(Remote({"program": answer}, says, shown))
         measurement.run(20.0, said.append)
         return said[0]
 
-    def test_the_truth_is_as_good_as_the_clock(self) -> None:
+    def test_the_truth_is_as_good_as_the_clock(self):
         assert self.said(linear).verdict == "linear"
         square = self.said(quadratic)
         assert square.verdict == "superlinear" and "it says" not in square.note
@@ -402,7 +248,7 @@ class TestClaims:
         [lambda spent: 1000, lambda spent: 0, lambda spent: int(spent**0.5)],
         ids=["constant", "nothing", "root"],
     )
-    def test_a_lie_is_found_out_in_words(self, says: Callable[[int], int]) -> None:
+    def test_a_lie_is_found_out_in_words(self, says):
         lying = self.said(quadratic, says)
         assert lying.verdict == "superlinear", lying
         assert lying.exponent == pytest.approx(2.0, abs=0.2)
@@ -410,33 +256,21 @@ class TestClaims:
         # Its sizes end where its calls take long, and not where it says so.
         assert max(seconds for _, seconds in lying.points) < 5.0
 
-    def test_a_modest_lie_about_a_linear_cost_accuses_nobody(self) -> None:
-        assert self.said(linear, lambda spent: 1000).verdict == "linear"
-
-    def test_who_works_where_nobody_sees_it_is_doubted_and_not_accused(self) -> None:
-        assert self.said(linear, shown=0.001).verdict == "linear"
-        hidden = self.said(quadratic, lambda spent: 50 * int(spent**0.5), shown=0.001)
-        assert hidden.verdict == "inconclusive"
-        assert "ms of a round trip" in hidden.note
-
 
 class TestChoice:
     """Which families a run measures."""
 
     @pytest.fixture(autouse=True)
-    def a_quiet_machine(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def a_quiet_machine(self, monkeypatch):
         monkeypatch.setattr("harness.studies.growth.measurement.crowding", lambda: 0.0)
 
-    def test_fewer_where_many_wait_for_a_core(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_fewer_where_many_wait_for_a_core(self, monkeypatch):
         monkeypatch.setattr("harness.studies.growth.measurement.crowding", lambda: 20.0)
         taken = chosen(families(), 5, 3.0, 0)
         assert len(taken) < len(chosen(families(), 1, 300.0, 0)) == len(FAMILIES)
         assert taken[: len(TELLING)] == list(TELLING)
 
-    def test_all_where_there_is_time(self) -> None:
-        assert chosen(families(), 5, 300.0, 0) == list(FAMILIES)
-
-    def test_the_telling_ones_first_and_others_by_seed(self) -> None:
+    def test_the_telling_ones_first_and_others_by_seed(self):
         taken = [chosen(families(), 20, 4.0, seed) for seed in range(40)]
         assert all(one[: len(TELLING)] == list(TELLING) for one in taken)
         assert all(len(one) == len(TELLING) + 2 == len(set(one)) for one in taken)
@@ -444,44 +278,42 @@ class TestChoice:
         # One seed after another comes by all.
         assert {family.name for one in taken for family in one} == set(families())
 
-    def test_the_users_own_are_always_taken(self) -> None:
+    def test_the_users_own_are_always_taken(self):
         mine = Family("mine", "seen at work", lambda vocabulary: repeated(b"xy"))
         assert mine in chosen(families([mine]), 20, 4.0, 3)
 
 
-def test_each_implementation_is_measured_in_its_first_mode() -> None:
+def test_each_implementation_is_measured_in_its_first_mode():
     a, b = participant("a"), participant("b")
     first, second = contract([a]), replace_mode(contract([a, b]))
     found = [(one.name, other.mode.label) for one, other in taking_part([first, second])]
     assert found == [("a", "text"), ("b", "raw")]
 
 
-def replace_mode(made: Contract) -> Contract:
+def replace_mode(made):
     return replace(made, mode=Mode(pretokenize=False))
 
 
 class TestSeams:
-    def test_named_vocabularies_are_measured_and_else_a_few(self) -> None:
+    def test_named_vocabularies_are_measured_and_else_a_few(self):
         everything = [*CHECKS, *MEASURES]
         assert selection.scaled(["toy_runs", "toy_ties"], everything) == ("toy_runs", "toy_ties")
         assert set(selection.scaled([], everything)) <= set(embedded.embedded())
         assert selection.scaled(["toy_runs"], ["equivalence"]) == ()
 
-    def test_share_of_the_time(self) -> None:
+    def test_share_of_the_time(self):
         smoke, every = SUITES["smoke"], list(CHECKS.values())
-        whole = Plan(
-            vocabularies={name: lambda: sources.resolve("toy_runs") for name in "abc"},
-            participants=[], references=frozenset(), generators=[], checks=every, suite=smoke,
-            budget=Budget(seconds=100.0), seed=0, scaled=("a", "b"),
+        whole = any_plan(
+            vocabularies=["toy_runs", "toy_ties", "toy_bytes"], checks=every,
+            budget=Budget(seconds=100.0), scaled=("toy_runs", "toy_ties"),
         )  # fmt: skip
         share, usual = smoke.scaling, parse_budget(smoke.budget).seconds
-        assert usual is not None
         for plan, given, seconds in (
             (whole, 100.0, share * 50),
             (replace(whole, checks=[]), 100.0, 50),
             (replace(whole, scaled=()), 100.0, 0.0),
-            (replace(whole, scaled=("a",)), None, share * usual),
+            (replace(whole, scaled=("toy_runs",)), None, share * usual),
         ):
             assert plan.scaling_seconds(given) == pytest.approx(seconds)
-        assert replace(whole, checks=[], scaled=("b",)).visited == ["b"]
-        assert replace(whole, scaled=("b",)).visited == ["a", "b", "c"]
+        assert replace(whole, checks=[], scaled=("toy_ties",)).visited == ["toy_ties"]
+        assert replace(whole, scaled=("toy_ties",)).visited == [*whole.vocabularies]

@@ -1,29 +1,16 @@
 """The user's own candidates: measured first, on all families, and until they are decided."""
 
-from __future__ import annotations
-
 from collections import Counter
-from collections.abc import Callable, Sequence
 
 import pytest
 
-from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING
 from corpora.vocabularies import sources
-from harness.core.outcomes import Failed, Outcome, Rejected, Status
-from harness.events import Measured
+from harness.core.outcomes import Failed, Rejected, Status
 from harness.studies.growth.cell import FIRST_LOOK
-from harness.studies.growth.measurement import GOING_ON_SECONDS, Measurement
+from harness.studies.growth.measurement import GOING_ON_SECONDS
 from harness.workers.pool import OutOfTime
-from tests.harness.test_scaling_measured import (
-    Answer,
-    Clock,
-    Simulated,
-    clock,
-    linear,
-    measurement_of,
-    quadratic,
-)
+from tests.harness.growth_pools import Simulated, clock, linear, measurement_of, quadratic
 
 __all__ = ["clock"]  # a fixture
 
@@ -34,20 +21,20 @@ HANG = 8.0
 
 
 @pytest.fixture(autouse=True)
-def a_quiet_machine(monkeypatch: pytest.MonkeyPatch) -> None:
+def a_quiet_machine(monkeypatch):
     for module in ("studies.growth.schedule", "studies.growth.prober", "core.crowding"):
         monkeypatch.setattr(f"harness.{module}.crowding", lambda: 0.0)
 
 
-def run(data: bytes) -> int:
+def run(data):
     """The length of the run of brackets at the end."""
     return len(data) - len(data.rstrip(b"["))
 
 
-def on(clock: Clock, law: Callable[[bytes], float]) -> Answer:
+def on(clock, law):
     """Answers of so many nanoseconds, which pass; a call that takes too long is killed."""
 
-    def answer(data: bytes) -> int | Outcome:
+    def answer(data):
         spent = law(data)
         clock.at += min(spent / 1e9, HANG) + 50e-6
         if spent > HANG * 1e9:
@@ -58,13 +45,13 @@ def on(clock: Clock, law: Callable[[bytes], float]) -> Answer:
 
 
 def measured(
-    answers: dict[str, Answer],
-    own: Sequence[str],
-    seconds: float,
-    kinds: Sequence[Family] = FITTING[:6],
-    besides: Sequence[Family] = FITTING[6:],
-    references: Sequence[str] = (),
-) -> tuple[dict[tuple[str, str], Measured], Simulated, Measurement]:
+    answers,
+    own,
+    seconds,
+    kinds=FITTING[:6],
+    besides=FITTING[6:],
+    references=(),
+):
     pool = Simulated(answers)
     measurement, said = measurement_of(
         pool, kinds, 1 << 20, references=references, own=own, besides=besides
@@ -74,7 +61,7 @@ def measured(
     return {(one.implementation, one.family): one for one in timed}, pool, measurement
 
 
-def test_it_is_measured_on_every_family_before_a_reference_on_any(clock: Clock) -> None:
+def test_it_is_measured_on_every_family_before_a_reference_on_any(clock):
     answers = {"theirs": on(clock, linear), "mine": on(clock, linear)}
     cells, pool, measurement = measured(answers, ["mine"], 4.5)
     mine = {family for name, family in cells if name == "mine"}
@@ -88,13 +75,11 @@ def test_it_is_measured_on_every_family_before_a_reference_on_any(clock: Clock) 
 
 
 @pytest.mark.parametrize(("law", "verdict"), [(linear, "linear"), (quadratic, "inconclusive")])
-def test_who_is_cut_off_in_its_first_round_has_its_first_look_all_the_same(
-    clock: Clock, law: Callable[[bytes], float], verdict: str
-) -> None:
+def test_who_is_cut_off_in_its_first_round_has_its_first_look_all_the_same(clock, law, verdict):
     """On a busy machine it would seem to be undecided, where others are only not measured."""
     usual = on(clock, law)
 
-    def answer(data: bytes) -> int | Outcome:
+    def answer(data):
         if len(pool.asked) > 4 and pool.left() < 1e9:
             raise OutOfTime
         return usual(data)
@@ -108,12 +93,12 @@ def test_who_is_cut_off_in_its_first_round_has_its_first_look_all_the_same(
     assert measurement.missed == {"mine": [family.name for family in FITTING[1:3]]}
 
 
-def blocks(data: bytes) -> float:
+def blocks(data):
     """Scans blocks of pairs in place of a heap, ``n sqrt(n)``, beside a large linear part."""
     return 22_000 + 110 * len(data) + 1.8 * len(data) ** 1.5
 
 
-def test_growth_that_hides_behind_a_linear_part_is_followed_after_the_time(clock: Clock) -> None:
+def test_growth_that_hides_behind_a_linear_part_is_followed_after_the_time(clock):
     kinds = [family for family in FITTING if family in TELLING][:3]
     cells, _, _ = measured({"mine": on(clock, blocks)}, ["mine"], 10.0, kinds, ())
     superlinear = [one for one in cells.values() if one.verdict == "superlinear"]
@@ -121,20 +106,20 @@ def test_growth_that_hides_behind_a_linear_part_is_followed_after_the_time(clock
     assert superlinear[0].low is not None and superlinear[0].low > 1.3
 
 
-def test_what_does_not_look_like_growth_is_not_followed(clock: Clock) -> None:
+def test_what_does_not_look_like_growth_is_not_followed(clock):
     """A rate that doubles between two caches, within the largest sizes."""
     cells, _, _ = measured({"mine": on(clock, step)}, ["mine"], 0.2, FITTING[:1], ())
     assert clock.at < 0.2 + GOING_ON_SECONDS + 1.0
     assert [one.verdict for one in cells.values()] == ["linear"]
 
 
-def step(data: bytes) -> float:
+def step(data):
     """What one plug-in took beside four busy loops: from 256 KiB on each byte is twice as dear."""
     size = len(data)
     return 18_000 + size * (9.4 if size < 300_000 else 15.4 if size < 600_000 else 19.2)
 
 
-def test_a_step_at_the_largest_sizes_is_followed_beyond_them(clock: Clock) -> None:
+def test_a_step_at_the_largest_sizes_is_followed_beyond_them(clock):
     cells, _, _ = measured({"mine": on(clock, step)}, ["mine"], 30.0, FITTING[:2], ())
     assert {one.verdict for one in cells.values()} == {"linear"}
     assert max(size for one in cells.values() for size, _ in one.points) > 1 << 20
@@ -143,10 +128,10 @@ def test_a_step_at_the_largest_sizes_is_followed_beyond_them(clock: Clock) -> No
 @pytest.mark.parametrize(
     "answer", [Failed(Status.ERRORED, "too long"), Failed(Status.OUT_OF_MEMORY, ""), Rejected("no")]
 )
-def test_nobody_is_held_to_what_is_longer_than_the_suite(clock: Clock, answer: Outcome) -> None:
+def test_nobody_is_held_to_what_is_longer_than_the_suite(clock, answer):
     usual = on(clock, step)
 
-    def mine(data: bytes) -> int | Outcome:
+    def mine(data):
         return answer if len(data) > 1 << 20 else usual(data)
 
     cells, _, _ = measured({"mine": mine}, ["mine"], 30.0, FITTING[:2], ())
@@ -166,9 +151,7 @@ def test_nobody_is_held_to_what_is_longer_than_the_suite(clock: Clock, answer: O
     ],
     ids=["square", "runs", "newlines", "exponential", "late-exponential", "three-halves"],
 )
-def test_what_grows_is_decided_in_the_time_of_one_vocabulary(
-    clock: Clock, law: Callable[[bytes], float], families: set[str] | None
-) -> None:
+def test_what_grows_is_decided_in_the_time_of_one_vocabulary(clock, law, families):
     answers = {"reference": on(clock, lambda data: linear(data) / 20), "mine": on(clock, law)}
     cells, _, _ = measured(answers, ["mine"], 4.5, references=["reference"])
     verdicts = {family: one.verdict for (name, family), one in cells.items() if name == "mine"}
@@ -181,8 +164,8 @@ def test_what_grows_is_decided_in_the_time_of_one_vocabulary(
     assert clock.at < 4.5 + GOING_ON_SECONDS + HANG
 
 
-def test_no_call_of_an_exponential_cost_is_killed(clock: Clock) -> None:
-    def law(data: bytes) -> float:
+def test_no_call_of_an_exponential_cost_is_killed(clock):
+    def law(data):
         return linear(data) + 50 * 2.0 ** run(data)
 
     brackets = [family for family in FITTING if family.name == "brackets"]
@@ -192,7 +175,7 @@ def test_no_call_of_an_exponential_cost_is_killed(clock: Clock) -> None:
     assert max(law(data) for _, data in pool.asked) < HANG * 1e9
 
 
-def test_it_is_looked_at_though_no_time_is_left(clock: Clock) -> None:
+def test_it_is_looked_at_though_no_time_is_left(clock):
     answers = {"mine": on(clock, linear), "theirs": on(clock, linear)}
     cells, _, measurement = measured(answers, ["mine"], 0.0)
     looked = {family.name for family in TELLING if family.suits(VOCABULARY)}
@@ -206,8 +189,8 @@ def test_it_is_looked_at_though_no_time_is_left(clock: Clock) -> None:
     assert clock.at <= GOING_ON_SECONDS
 
 
-def test_a_square_is_decided_though_no_time_is_left(clock: Clock) -> None:
-    def law(data: bytes) -> float:
+def test_a_square_is_decided_though_no_time_is_left(clock):
+    def law(data):
         return 20_000 + 40 * len(data) ** 2
 
     cells, _, _ = measured({"mine": on(clock, law)}, ["mine"], 0.0)
@@ -216,8 +199,8 @@ def test_a_square_is_decided_though_no_time_is_left(clock: Clock) -> None:
     assert clock.at <= GOING_ON_SECONDS + HANG
 
 
-def test_a_reference_is_asked_beside_what_is_followed_and_no_more(clock: Clock) -> None:
-    def law(data: bytes) -> float:
+def test_a_reference_is_asked_beside_what_is_followed_and_no_more(clock):
+    def law(data):
         return linear(data) + len(data) ** 2 / 10 if len(set(data)) == 1 else linear(data)
 
     answers = {"mine": on(clock, law), "reference": on(clock, linear)}
@@ -231,10 +214,10 @@ def test_a_reference_is_asked_beside_what_is_followed_and_no_more(clock: Clock) 
 class TestAnswersThatAreKept:
     """A library that keeps answers, over a square."""
 
-    def keeping(self, clock: Clock, key: Callable[[bytes], object]) -> Answer:
-        known: set[object] = set()
+    def keeping(self, clock, key):
+        known = set()
 
-        def law(data: bytes) -> float:
+        def law(data):
             if key(data) in known:
                 return 2_000
             known.add(key(data))
@@ -242,25 +225,15 @@ class TestAnswersThatAreKept:
 
         return on(clock, law)
 
-    def test_by_text_it_is_the_square_that_it_is(self, clock: Clock) -> None:
+    def test_by_text_it_is_the_square_that_it_is(self, clock):
         kinds = [one for one in FITTING if one.name in ("letter-run", "newlines", "prose")]
         cells, _, _ = measured({"mine": self.keeping(clock, bytes)}, ["mine"], 20.0, kinds, [])
         assert {one.verdict for one in cells.values()} == {"superlinear"}
         assert len(cells) == 3
 
-    def test_where_another_text_is_known_too_it_is_not_called_linear(self, clock: Clock) -> None:
+    def test_where_another_text_is_known_too_it_is_not_called_linear(self, clock):
         # One that keeps what it knows of a run by its length in sixteens.
         answer = self.keeping(clock, lambda data: (data[:1], len(data) // 16))
         kinds = [one for one in FITTING if one.name in ("letter-run", "newlines")]
         cells, _, _ = measured({"mine": answer}, ["mine"], 20.0, kinds, [])
         assert "linear" not in {one.verdict for one in cells.values()}
-
-    def test_no_text_is_asked_twice(self, clock: Clock) -> None:
-        def law(data: bytes) -> float:
-            return 2_000 + 10 * len(data) + len(data) ** 2 / 500  # many rounds
-
-        kinds = [one for one in FITTING if one.name in ("letter-run", "newlines", "digits")]
-        cells, pool, _ = measured({"mine": on(clock, law)}, ["mine"], 60.0, kinds, [])
-        assert max(one.rounds for one in cells.values()) > FIRST_LOOK
-        asked = Counter(data for _, data in pool.asked if len(data) > 128)
-        assert sum(times > 1 for times in asked.values()) <= len(cells)  # the cached figures

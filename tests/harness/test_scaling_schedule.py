@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from zlib import crc32
 
@@ -13,14 +12,11 @@ from harness.studies.growth.cell import FIRST_LOOK, Call, Cell
 from harness.studies.growth.claims import Found
 from harness.studies.growth.schedule import CONTROLS, LEAST_CALL, Schedule
 from harness.verdict.exponents import LEAST_POINTS, UNKNOWN, Verdict
-from tests.harness.test_scaling_measured import contract, participant
+from tests.harness.growth_pools import contract, participant
 
 SECONDS = 4.5
 CALLS = {256 << doubling: [Call(1)] for doubling in range(LEAST_POINTS)}
 LINEAR = Found(replace(UNKNOWN, verdict=Verdict.LINEAR), {})
-
-Rounds = Callable[[Cell], int]
-"""After how many rounds a cell is decided."""
 
 
 @dataclass
@@ -30,16 +26,16 @@ class World:
     now: float = 0.0
     order: list[Cell] = field(default_factory=list)
 
-    def monotonic(self) -> float:
+    def monotonic(self):
         return self.now
 
     def run(
         self,
-        round_seconds: dict[str, float],
-        needed: Rounds = lambda cell: FIRST_LOOK,
-        families: int = 13,
-        slower: float = 1.0,
-    ) -> list[Cell]:
+        round_seconds,
+        needed=lambda cell: FIRST_LOOK,
+        families=13,
+        slower=1.0,
+    ):
         taking = contract([participant(name) for name in round_seconds])
         every = [
             Cell(one, taking, family, calls=dict(CALLS))
@@ -59,25 +55,25 @@ class World:
 
 
 @pytest.fixture
-def world(monkeypatch: pytest.MonkeyPatch) -> World:
+def world(monkeypatch):
     made = World()
     monkeypatch.setattr("harness.studies.growth.schedule.time", made)
     monkeypatch.setattr("harness.studies.growth.schedule.crowding", lambda: 0.0)
     return made
 
 
-def begun(cells: list[Cell], name: str = "") -> list[Cell]:
+def begun(cells, name=""):
     return [cell for cell in cells if cell.rounds and name in ("", cell.participant.name)]
 
 
-def open_of(cells: list[Cell]) -> list[Cell]:
+def open_of(cells):
     return [cell for cell in begun(cells) if cell.verdict is Verdict.INCONCLUSIVE]
 
 
 QUICK = {f"quick-{number}": 0.003 + 0.0005 * number for number in range(13)}
 
 
-def test_a_slow_implementation_starves_nobody(world: World) -> None:
+def test_a_slow_implementation_starves_nobody(world):
     cells = world.run({**QUICK, "slow": 0.3})
     assert all(len(begun(cells, name)) == 13 for name in QUICK)
     assert 1 <= len(begun(cells, "slow")) < 8
@@ -87,10 +83,8 @@ def test_a_slow_implementation_starves_nobody(world: World) -> None:
 
 @pytest.mark.parametrize("salt", range(5))
 @pytest.mark.parametrize("slower", [1.0, 2.0, 3.0])
-def test_what_is_begun_is_decided_however_slow_the_machine_is(
-    world: World, slower: float, salt: int
-) -> None:
-    def hard(cell: Cell) -> int:
+def test_what_is_begun_is_decided_however_slow_the_machine_is(world, slower, salt):
+    def hard(cell):
         """One cell in eight needs three times as many rounds, one in forty is never decided."""
         number = crc32(f"{salt} {cell.participant.name} {cell.family.name}".encode())
         return 99 if number % 40 == 0 else 9 if number % 8 == 0 else FIRST_LOOK
@@ -101,7 +95,7 @@ def test_what_is_begun_is_decided_however_slow_the_machine_is(
     assert world.now <= 1.1 * SECONDS
 
 
-def test_the_telling_families_come_first_for_all(world: World) -> None:
+def test_the_telling_families_come_first_for_all(world):
     cells = world.run(QUICK, slower=20.0)
     assert len(begun(cells)) < len(cells)
     for name in QUICK:
@@ -109,7 +103,7 @@ def test_the_telling_families_come_first_for_all(world: World) -> None:
         assert families == sorted(families) == list(range(len(families)))
 
 
-def test_the_control_goes_further(world: World) -> None:
+def test_the_control_goes_further(world):
     taking = contract([participant("a")])
     every = [Cell(taking.participants[0], taking, one, calls=dict(CALLS)) for one in FAMILIES]
     schedule = Schedule(every, SECONDS, 2.0)

@@ -1,7 +1,5 @@
 """Which size is measured next: doublings, and small steps where a cost soars."""
 
-from __future__ import annotations
-
 import pytest
 
 from harness.studies.growth.sizes import (
@@ -16,7 +14,7 @@ from harness.studies.growth.sizes import (
 LARGEST = 1 << 20
 
 
-def grown(law: object, limit: float, first: int = 16) -> dict[int, float]:
+def grown(law, limit, first=16):
     """The sizes that a cost leads to, asked one by one, with what each took."""
     assert callable(law)
     costs = {first: float(law(first))}
@@ -26,7 +24,7 @@ def grown(law: object, limit: float, first: int = 16) -> dict[int, float]:
 
 
 @pytest.mark.parametrize("base", [2.0, 2**0.5, 2**0.1, 2 ** (1 / 64), 2 ** (1 / 400)])
-def test_an_exponential_cost_never_runs_far_beyond_its_limit(base: float) -> None:
+def test_an_exponential_cost_never_runs_far_beyond_its_limit(base):
     limit = 0.5
     costs = grown(lambda n: 50e-9 * (n + base**n), limit, first=8)
     # A step that begins within the limit may take some ten times as much, never the time limit.
@@ -36,20 +34,20 @@ def test_an_exponential_cost_never_runs_far_beyond_its_limit(base: float) -> Non
 
 
 @pytest.mark.parametrize("power", [1.0, 1.5, 2.0, 3.0])
-def test_powers_grow_by_doublings(power: float) -> None:
+def test_powers_grow_by_doublings(power):
     costs = grown(lambda n: 1e-7 * n**power, 0.05)
     assert list(costs) == [16 << i for i in range(len(costs))]
     assert max(costs.values()) <= 2 * 0.05 * STEP_FACTOR
 
 
-def test_several_are_asked_at_once_only_of_what_is_not_suspicious() -> None:
+def test_several_are_asked_at_once_only_of_what_is_not_suspicious():
     flat = {256: 1e-5, 512: 2e-5}
     assert next_sizes(flat, 0.1, LARGEST, 3) == [1024, 2048, 4096]
     assert next_sizes({256: 1e-5, 512: FASTER * 1.01e-5}, 0.1, LARGEST, 3) == [1024]
     assert next_sizes({256: 1e-3, 512: STEEP * 1.1e-3}, 0.1, LARGEST, 3)[0] < 1024
 
 
-def test_it_ends() -> None:
+def test_it_ends():
     assert next_sizes({256: 1.0}, 0.1, LARGEST) == []
     assert next_sizes({LARGEST: 1e-6}, 0.1, LARGEST) == []
     assert next_sizes({i + 1: 1e-6 for i in range(MOST_SIZES)}, 0.1, LARGEST) == []
@@ -58,7 +56,7 @@ def test_it_ends() -> None:
     assert next_sizes({32: 1e-4, 37: 1e-4}, 0.1, LARGEST) == [74]
 
 
-def test_none_is_asked_where_a_square_would_take_too_long() -> None:
+def test_none_is_asked_where_a_square_would_take_too_long():
     assert ahead(0.2, 0.1) == 0
     assert ahead(0.05, 0.1) == 1
     assert ahead(0.0, 0.1) > 10

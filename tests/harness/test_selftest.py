@@ -1,7 +1,5 @@
 """``tokgate selftest``: what is put down to whom, what counts as caught, the tables."""
 
-from __future__ import annotations
-
 import base64
 import json
 from dataclasses import asdict, replace

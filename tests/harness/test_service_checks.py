@@ -1,112 +1,25 @@
 """Checks of services and of other ways to ask: planted mistakes are named, and nobody else is."""
 
-from __future__ import annotations
-
 import random
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
-from harness.checks.base import Observation
 from harness.checks.questions import examine
 from harness.checks.serving import DEFINITION
-from harness.core.comparisons import Contract
-from harness.core.messages import Encode, Load, packed
-from harness.core.outcomes import Inputs
-from harness.core.participants import Participant
 from harness.findings.describing import difference
 from harness.findings.diagnosis import bucket, kind_of, signature
 from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits
-from harness.workers.pool import WorkerPool
-from harness.workers.server import Server
-from impls import registry
-from impls.interface import Mode
 from tests.breadth import thorough
+from tests.harness.local import RAW, SPECIAL, TEXT, Local, found, texts
+from tests.harness.plugged import live
 
-RAW, TEXT, SPECIAL = Mode(pretokenize=False), Mode(), Mode(special="all")
 MODES = {"raw": RAW, "text": TEXT, "special": SPECIAL}
 SERVICES = {"incremental", "interval", "count-till-limit", "split"}
-OF_ANSWERS = {"equivalence", "survival", "round-trip", "offsets", "validity", "determinism"}
-"""Checks with mistakes and tests of their own."""
-
-
-class NoProgress:
-    def compile(self, compiling, before=0):
-        pass
-
-    def set(self, index):
-        pass
-
-
-class Local:
-    """A pool without processes."""
-
-    def __init__(self, vocabulary, specs, mode=RAW):
-        participants = []
-        self.servers = {}
-        for spec in specs:
-            implementation = registry.resolve(spec)
-            name = implementation.about.name
-            participants.append(Participant(name, spec, implementation.about, implementation))
-            self.servers[name] = Server(NoProgress())
-            loaded = self.servers[name].answer(Load(spec, packed(vocabulary)))
-            assert loaded.error is None
-        self.contract = Contract(
-            vocabulary, mode, tuple(participants), frozenset(), {}, proper=True
-        )
-
-    def examine(self, check, inputs):
-        batch = Inputs.of(inputs)
-        request = Encode(batch, self.contract.mode)
-        results = {name: server.answer(request) for name, server in self.servers.items()}
-        seen = Observation(self.contract, batch, results)
-
-        def ask(probes):
-            return [self.servers[p.implementation].answer(p.request) for p in probes]
-
-        return check.judge(seen, ask)
-
-
-def texts():
-    rng = random.Random(3)
-    words = [
-        "the",
-        " the",
-        " tokens",
-        "é",
-        " ",
-        "  ",
-        "\n",
-        "日本",
-        "ing",
-        "'t",
-        "🙂",
-        "a",
-        "b",
-        "1",
-    ]
-    words += ["12", "123", "!", "<s>"]
-    made = ["".join(rng.choices(words, k=rng.randrange(9))) for _ in range(70)]
-    long = [" ".join(rng.choices(words, k=60)), "".join(rng.choices(words, k=300))]
-    return [text.encode() for text in ["", "a", " ", "é", *made, *long]]
-
-
-OTHERS = [name for name in CHECKS if name not in OF_ANSWERS]
-
-
-def found(local, inputs, checks=OTHERS):
-    """By check the stages at which somebody is wrong."""
-    shown = {}
-    for name in checks:
-        if CHECKS[name].applies(local.contract):
-            for one in local.examine(CHECKS[name], inputs).violations:
-                shown.setdefault(name, set()).add(one.stage)
-    return shown
 
 
 @pytest.mark.parametrize(
@@ -120,21 +33,6 @@ def test_each_mistake_is_caught_and_named(mistake):
     if mistake.family == "services":
         assert shown == {mistake.check: set(mistake.stages)}
     assert mistake.stages[0] in shown[mistake.check]
-
-
-@pytest.mark.parametrize(
-    ("name", "check", "stage", "mode"),
-    [
-        ("specials.always-on", "specials", "off", TEXT),
-        ("decoding.strips-space", "streaming", "decode", RAW),
-        ("ways.strips-short", "single-ids", "decode", RAW),
-        ("caches.batch-only", "batch", "single", RAW),
-    ],
-)
-def test_mistakes_planted_for_others_show_here_too(name, check, stage, mode):
-    local = Local(resolve(mistakes()[name].vocabulary), [mistakes()[name].spec], mode)
-    inputs = [*texts(), *(b"number %d" % number for number in range(400))]
-    assert found(local, inputs, [check]) == {check: {stage}}
 
 
 PLAIN = "harness.studies.selftest.plain.bpe:PlainServices"
@@ -254,20 +152,12 @@ def test_a_finding_is_told_in_words():
 
 @pytest.mark.parametrize(("options", "expected"), [("", set()), (" --late", {"append"})])
 def test_programs_are_checked_over_the_stdio_protocol(options, expected):
-    vocabulary = resolve("toy_bytes")
     spec = f"cmd:{sys.executable} {Path(__file__).parent / 'serving_program.py'}{options}"
-    implementation = registry.resolve(spec)
-    participant = Participant("program", spec, implementation.about, implementation)
-    contract = Contract(vocabulary, RAW, (participant,), frozenset(), {}, proper=True)
-    pool = WorkerPool([participant], replace(Limits(), seconds=20.0))
-    try:
-        assert pool.load(vocabulary, ["program"]) == {}
-        stages = set()
+    stages = set()
+    with live([spec], limits=Limits(seconds=20.0)) as (pool, contracts):
+        [contract] = [one for one in contracts if one.mode == RAW]
         for check in SERVICES:
             judgement = examine(pool, contract, CHECKS[check], texts()[:20])
-            assert judgement.exercised["program"] >= 20
+            assert min(judgement.exercised.values()) >= 20
             stages |= {violation.stage for violation in judgement.violations}
-    finally:
-        pool.close()
-
     assert stages == expected

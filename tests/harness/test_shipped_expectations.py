@@ -1,8 +1,5 @@
 """Each shipped expectation shows on every embedded vocabulary that it names."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
 from dataclasses import replace
 from fnmatch import fnmatchcase
 
@@ -15,7 +12,7 @@ from harness.checks.questions import examine
 from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.findings.entries import Entry
-from harness.verdict.expectations import SHIPPED, Expectation, load
+from harness.verdict.expectations import SHIPPED, load
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
 from tests.breadth import thorough
@@ -33,20 +30,20 @@ NAMES = sorted({name for entry in ENTRIES for name in entry.implementations})
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
+def pool():
     made = WorkerPool(selection.participants(NAMES)[0], Limits())
     yield made
     made.close()
 
 
-def buckets(pool: WorkerPool, entry: Expectation, name: str) -> dict[bytes, set[str]]:
+def buckets(pool, entry, name):
     """The buckets of the violations that the entry's examples show, by example."""
     vocabulary = sources.resolve(name)
     taking_part = selection.participants(sorted(entry.implementations))[0]
     assert pool.load(vocabulary, list(entry.implementations)) == {}
     check = CHECKS[entry.bucket.split("/")[0]]
     versions = {participant.name: participant.about.version for participant in taking_part}
-    found: dict[bytes, set[str]] = {example: set() for example in entry.examples}
+    found = {example: set() for example in entry.examples}
     trusted = selection.references([], taking_part)
     for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
         if entry.concerns(contract, versions):
@@ -61,14 +58,14 @@ def buckets(pool: WorkerPool, entry: Expectation, name: str) -> dict[bytes, set[
     [one if one in QUICK.values() else thorough(one) for one in PLACES],
     ids=[f"{ENTRIES[p].bucket} on {n}" for p, n in PLACES],
 )
-def test_an_entry_shows_where_it_applies(pool: WorkerPool, place: int, name: str) -> None:
+def test_an_entry_shows_where_it_applies(pool, place, name):
     entry = ENTRIES[place]
     shown = buckets(pool, entry, name)
     having = [any(entry.shows_in(one, name) for one in found) for found in shown.values()]
     assert all(having) if entry.one_vocabulary else any(having), shown
 
 
-def test_every_entry_with_examples_names_a_vocabulary() -> None:
+def test_every_entry_with_examples_names_a_vocabulary():
     having = {place for place, entry in enumerate(ENTRIES) if entry.examples}
     assert {place for place, _ in PLACES} == having
     # Of the others there is no telling whether they are stale: they stand for users' vocabularies,
@@ -78,7 +75,7 @@ def test_every_entry_with_examples_names_a_vocabulary() -> None:
     assert len(others) == len(ENTRIES) - len(having) == 42
 
 
-def test_examples_are_for_the_embedded_vocabularies_whatever_a_users_file_is_called() -> None:
+def test_examples_are_for_the_embedded_vocabularies_whatever_a_users_file_is_called():
     entry = next(one for one in ENTRIES if one.examples and one.vocabulary == "*unigram*")
     taking_part = selection.participants(sorted(entry.implementations))[0]
     versions = {participant.name: participant.about.version for participant in taking_part}

@@ -1,9 +1,5 @@
 """Minimising: small, deterministic, never longer, never another failure."""
 
-from __future__ import annotations
-
-from collections.abc import Callable, Sequence
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -13,7 +9,7 @@ from harness.findings.shrinking import ROUND_BYTES, shrink
 AMPLE = 30.0
 
 
-def asking(fails: Callable[[bytes], bool]) -> Callable[[Sequence[bytes]], list[bool]]:
+def asking(fails):
     return lambda candidates: [fails(candidate) for candidate in candidates]
 
 
@@ -28,15 +24,13 @@ def asking(fails: Callable[[bytes], bool]) -> Callable[[Sequence[bytes]], list[b
         (b"anything", lambda _: True, b""),
     ],
 )
-def test_the_smallest_is_found(
-    data: bytes, fails: Callable[[bytes], bool], smallest: bytes
-) -> None:
+def test_the_smallest_is_found(data, fails, smallest):
     assert shrink(data, asking(fails), AMPLE) == (smallest, True)
 
 
 @given(st.binary(max_size=30), st.sets(st.integers(0x80, 0xBF), min_size=1, max_size=2))
-def test_the_result_fails_and_is_no_longer(data: bytes, wanted: set[int]) -> None:
-    def fails(candidate: bytes) -> bool:
+def test_the_result_fails_and_is_no_longer(data, wanted):
+    def fails(candidate):
         return wanted <= set(candidate)
 
     whole = b"\xff" + data + bytes(sorted(wanted))  # never UTF-8, so its atoms are bytes
@@ -49,15 +43,15 @@ def test_the_result_fails_and_is_no_longer(data: bytes, wanted: set[int]) -> Non
 
 
 @pytest.mark.parametrize("text", ["über den Wölken, (und) darunter", "ab" * 90, "x", ""])
-def test_however_many_are_asked_at_once_the_same_is_found(text: str) -> None:
-    def fails(data: bytes) -> bool:
+def test_however_many_are_asked_at_once_the_same_is_found(text):
+    def fails(data):
         return {*text[:1], *text[-1:]} <= set(data.decode())
 
     found, requests = [], []
     for most in (1, 4, 64):
-        asked: list[int] = []
+        asked = []
 
-        def failing(candidates: Sequence[bytes], asked: list[int] = asked) -> list[bool]:
+        def failing(candidates, asked=asked):
             asked.append(len(candidates))
             return [fails(candidate) for candidate in candidates]
 
@@ -68,17 +62,17 @@ def test_however_many_are_asked_at_once_the_same_is_found(text: str) -> None:
     assert requests[0] > requests[1] > requests[2] or len(text) < 2
 
 
-def test_when_time_is_up_what_was_reached_is_given() -> None:
+def test_when_time_is_up_what_was_reached_is_given():
     found, ended = shrink(b"x" * 1000, asking(lambda d: len(d) > 3), 0.0)
     assert not ended
     assert 3 < len(found) <= 1000
 
 
-def test_a_word_in_a_long_text_is_found_with_little_asked() -> None:
+def test_a_word_in_a_long_text_is_found_with_little_asked():
     data = b"lorem ipsum " * 800 + b"needle" + b" dolor sit" * 800
-    requests: list[int] = []
+    requests = []
 
-    def failing(candidates: Sequence[bytes]) -> list[bool]:
+    def failing(candidates):
         requests.append(sum(map(len, candidates)))
         return [b"needle" in one for one in candidates]
 
@@ -88,12 +82,12 @@ def test_a_word_in_a_long_text_is_found_with_little_asked() -> None:
     assert sum(requests) < 5 * len(data)
 
 
-def test_in_a_run_of_one_character_no_candidate_is_tried_twice() -> None:
+def test_in_a_run_of_one_character_no_candidate_is_tried_twice():
     data = b"7" * 200 + b"!"
-    passed: set[bytes] = set()
+    passed = set()
     rounds = 0
 
-    def failing(candidates: Sequence[bytes]) -> list[bool]:
+    def failing(candidates):
         nonlocal rounds
         rounds += 1
         assert len({*candidates}) == len(candidates)

@@ -8,9 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
 import psutil
 import pytest
@@ -110,7 +108,7 @@ COMMANDS = {
 }  # fmt: skip
 
 
-def wait_until(ready: Callable[[], bool]) -> None:
+def wait_until(ready):
     """Wait for it, for two minutes at the most."""
     deadline = time.monotonic() + 120
     while not ready():
@@ -118,16 +116,14 @@ def wait_until(ready: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def at_work(command: Command, here: Path) -> bool:
+def at_work(command, here):
     """Whether any of its files has something in it."""
     return any(path.is_file() and path.stat().st_size for path in here.glob(command.at_work))
 
 
 # One command is quick; all others are whole processes, too, some of which need long to begin.
 @pytest.mark.parametrize("name", ["run", *(thorough(name) for name in COMMANDS if name != "run")])
-def test_sigterm_ends_each_command_as_ctrl_c_does(
-    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_sigterm_ends_each_command_as_ctrl_c_does(name, tmp_path, monkeypatch):
     command, plugin, here = COMMANDS[name], tmp_path / "sluggish.py", tmp_path / "out"
     plugin.write_text(SLUGGISH)
     sluggish = f"{plugin}:IMPLEMENTATION"
@@ -170,12 +166,12 @@ def test_sigterm_ends_each_command_as_ctrl_c_does(
     assert not alive
 
 
-def python(code: str) -> subprocess.CompletedProcess[str]:
+def python(code):
     """Run a few lines in a process of their own."""
     return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
 
 
-def test_before_anything_is_begun() -> None:
+def test_before_anything_is_begun():
     done = python(
         "import os, signal, sys, types; import harness.cli.application as cli\n"
         "from harness.cli.deferred import COMMANDS, MAIN, Row\n"
@@ -190,7 +186,7 @@ def test_before_anything_is_begun() -> None:
     assert done.stderr.strip() == "tokgate: terminated"
 
 
-def test_a_second_one_does_not_break_off_the_reports() -> None:
+def test_a_second_one_does_not_break_off_the_reports():
     done = python(
         "import os, signal; from harness.core import interruption\n"
         "interruption.listen()\n"

@@ -1,30 +1,24 @@
 """A run that was interrupted goes on with the vocabularies that are left, and comes to the same."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
 from harness.core.writing import OutputError
-from harness.engine.flow import RunResult
 from harness.engine.journal import FOLDER, Journal
-from harness.engine.planning import Plan
-from harness.events import Event, Phase, VocabularyLoaded
-from tests.cluster.plans import Usual, claiming_plan, equal, finished, usual
+from harness.events import Phase, VocabularyLoaded
+from tests.cluster.plans import claiming_plan, equal, finished, usual
 
 __all__ = ["usual"]  # a fixture
 
 
 def sat(
-    plan: Plan,
-    out: Path,
-    consume: Callable[[Event], None] = lambda event: None,
+    plan,
+    out,
+    consume=lambda event: None,
     *,
-    resume: bool = False,
-) -> RunResult:
+    resume=False,
+):
     """One sitting of a run."""
     with Journal(out, plan) as journal:
         result = finished(plan, out, None, consume, journal, resume=resume)
@@ -33,11 +27,11 @@ def sat(
     return result
 
 
-def interrupting(after: int) -> Callable[[Event], None]:
+def interrupting(after):
     """Interrupts when so many vocabularies were begun, as Ctrl-C does."""
-    seen: set[str] = set()
+    seen = set()
 
-    def consume(event: Event) -> None:
+    def consume(event):
         if isinstance(event, VocabularyLoaded):
             seen.add(event.id)
             if len(seen) > after:
@@ -46,14 +40,14 @@ def interrupting(after: int) -> Callable[[Event], None]:
     return consume
 
 
-def test_a_run_in_sittings_is_the_run_itself(usual: Usual, tmp_path: Path) -> None:
+def test_a_run_in_sittings_is_the_run_itself(usual, tmp_path):
     whole = usual.plan.visited
     for done in (1, 3):
         cut_off = sat(usual.plan, tmp_path, interrupting(done), resume=done > 1)
         assert not cut_off.finished.complete
         assert "the same command with --resume goes on" in cut_off.finished.reasons[0]
         assert any(tmp_path.glob(f"{FOLDER}/*.unit"))
-    phases: list[str] = []
+    phases = []
     last = sat(
         usual.plan,
         tmp_path,
@@ -68,7 +62,7 @@ def test_a_run_in_sittings_is_the_run_itself(usual: Usual, tmp_path: Path) -> No
 
 
 @pytest.mark.thorough
-def test_without_resume_a_run_begins_anew(usual: Usual, tmp_path: Path) -> None:
+def test_without_resume_a_run_begins_anew(usual, tmp_path):
     sat(usual.plan, tmp_path, interrupting(2))
     again = sat(usual.plan, tmp_path)
     equal(again, usual.result, tmp_path, usual.out)
@@ -76,7 +70,7 @@ def test_without_resume_a_run_begins_anew(usual: Usual, tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_a_vocabulary_that_has_changed_is_done_again(usual: Usual, tmp_path: Path) -> None:
+def test_a_vocabulary_that_has_changed_is_done_again(usual, tmp_path):
     sat(usual.plan, tmp_path, interrupting(1))
     first, other = usual.plan.visited[:2]
     loaders = {**usual.plan.vocabularies, first: usual.plan.vocabularies[other]}
@@ -85,8 +79,8 @@ def test_a_vocabulary_that_has_changed_is_done_again(usual: Usual, tmp_path: Pat
 
 
 def test_a_claim_is_told_by_the_sitting_that_ends_a_run_though_another_one_asked(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     plan = claiming_plan(tmp_path, "Here", cases=600)
     out = tmp_path / "out"
     assert not sat(plan, out, interrupting(1)).finished.complete
@@ -95,7 +89,7 @@ def test_a_claim_is_told_by_the_sitting_that_ends_a_run_though_another_one_asked
     assert last.finished.verdict == "fail"
 
 
-def test_two_runs_do_not_write_into_one_folder(usual: Usual, tmp_path: Path) -> None:
+def test_two_runs_do_not_write_into_one_folder(usual, tmp_path):
     with (
         Journal(tmp_path, usual.plan),
         pytest.raises(OutputError, match="another run is writing there"),

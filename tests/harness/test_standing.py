@@ -1,7 +1,5 @@
 """How much each participant is trusted, by its origin and by the format of the vocabulary."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -11,7 +9,7 @@ from harness.core.comparisons import contracts_of
 from harness.core.participants import Participant
 from harness.core.standing import Standing
 from impls import registry
-from impls.interface import About, Mode
+from impls.interface import About
 
 CANDIDATE, LIBRARY, DEFINITION, REFERENCE = Standing
 
@@ -19,24 +17,22 @@ CANDIDATE, LIBRARY, DEFINITION, REFERENCE = Standing
 class Willing:
     """An implementation that runs everything."""
 
-    def __init__(self, name: str) -> None:
+    def __init__(self, name):
         self.about = About(name, "1")
 
-    def supports(self, vocabulary: object, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary: object) -> object:
+    def load(self, vocabulary):
         raise NotImplementedError
 
 
-def named(name: str, spec: str = "") -> Participant:
+def named(name, spec=""):
     one = Willing(name)
-    return Participant(name, spec or name, one.about, one)  # type: ignore[arg-type]
+    return Participant(name, spec or name, one.about, one)
 
 
-def standings(
-    vocabulary: str, kind: str, *members: Participant, declared: frozenset[str] = frozenset()
-) -> dict[str, Standing]:
+def standings(vocabulary, kind, *members, declared=frozenset()):
     made = replace(sources.resolve(vocabulary), format=kind)
     contracts = contracts_of(made, members, declared, proper=True)
     (found,) = {tuple(contract.standing.items()) for contract in contracts}
@@ -67,9 +63,7 @@ ALL = ("tiktoken", "tokenizers", "sentencepiece", "mistral-common", "llama.cpp",
         (WORDPIECE, "toy", "tokenizers"),
     ],
 )
-def test_every_format_but_gguf_has_a_reference(
-    vocabulary: str, kind: str, reference: str | None
-) -> None:
+def test_every_format_but_gguf_has_a_reference(vocabulary, kind, reference):
     found = standings(vocabulary, kind, *map(named, ALL))
     assert [name for name, one in found.items() if one is REFERENCE] == (
         [reference] * bool(reference)
@@ -77,7 +71,7 @@ def test_every_format_but_gguf_has_a_reference(
     assert all(one is LIBRARY for name, one in found.items() if name != reference)
 
 
-def test_another_reference_stands_in_for_one_that_takes_no_part() -> None:
+def test_another_reference_stands_in_for_one_that_takes_no_part():
     found = standings(BPE, "tekken", named("rs-bpe"), named("mistral-common"))
     assert found == {"rs-bpe": LIBRARY, "mistral-common": REFERENCE}
 
@@ -97,9 +91,7 @@ def test_another_reference_stands_in_for_one_that_takes_no_part() -> None:
         (WORDPIECE, "gguf", set()),
     ],
 )
-def test_our_plain_definitions_decide_where_they_define(
-    vocabulary: str, kind: str, definitions: set[str]
-) -> None:
+def test_our_plain_definitions_decide_where_they_define(vocabulary, kind, definitions):
     ours = [name for name in registry.registered() if "." in name and name != "llama.cpp"]
     found = standings(vocabulary, kind, *map(named, ours))
     assert {name for name, one in found.items() if one is DEFINITION} == definitions
@@ -110,27 +102,27 @@ def test_our_plain_definitions_decide_where_they_define(
     "spec", ["mine.py:Mine", "a.module:Mine", "cmd:mine", "pip:tiktoken==0.1", "./lib/mine.py:X"]
 )
 @pytest.mark.parametrize("name", ["mine", "tiktoken", "bpe.naive"])
-def test_what_the_user_brings_is_a_candidate_whatever_it_calls_itself(spec: str, name: str) -> None:
+def test_what_the_user_brings_is_a_candidate_whatever_it_calls_itself(spec, name):
     assert standings(BPE, "tiktoken", named(name, spec)) == {name: CANDIDATE}
 
 
-def test_an_entry_point_is_a_candidate(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_entry_point_is_a_candidate(monkeypatch):
     monkeypatch.setattr(registry, "_plugged", lambda: {"tiktoken": "mine:Mine"})
     found = standings(BPE, "tiktoken", named("tiktoken"), named("plugged"))
     assert found == {"tiktoken": CANDIDATE, "plugged": CANDIDATE}
 
 
-def test_what_the_user_declares_a_reference_is_the_only_one() -> None:
+def test_what_the_user_declares_a_reference_is_the_only_one():
     members = [named("mine", "mine.py:Mine"), named("tiktoken"), named("bpe.heap")]
     found = standings(BPE, "tiktoken", *members, declared=frozenset({"mine"}))
     assert found == {"mine": REFERENCE, "tiktoken": LIBRARY, "bpe.heap": DEFINITION}
 
 
-def test_a_declared_reference_that_takes_no_part_leaves_it_to_the_format() -> None:
+def test_a_declared_reference_that_takes_no_part_leaves_it_to_the_format():
     found = standings(BPE, "tiktoken", named("tiktoken"), declared=frozenset({"absent"}))
     assert found == {"tiktoken": REFERENCE}
 
 
-def test_the_names_of_the_tables_exist() -> None:
+def test_the_names_of_the_tables_exist():
     tables = (*registry.REFERENCES.values(), *registry.DEFINITIONS.values())
     assert {name for names in tables for name in names} <= set(registry.registered())

@@ -1,21 +1,15 @@
 """Studies of steps: what is recorded, what is gone on with, what an interruption leaves."""
 
-from __future__ import annotations
-
 import json
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.core import exit_statuses
 from harness.core.interruption import Terminated
 from harness.core.writing import OutputError
-from harness.engine.ending import Ending
 from harness.engine.selection import SelectionError
 from harness.engine.steps import conduct
-from harness.events import Event, Finished, Phase, StepDone, StudyStarted, read_events
+from harness.events import Finished, Phase, StepDone, StudyStarted, read_events
 
 
 class Counting:
@@ -23,26 +17,24 @@ class Counting:
 
     name = "counting"
 
-    def __init__(
-        self, steps: int = 3, error: BaseException | None = None, at: str = "1", option: int = 0
-    ) -> None:
+    def __init__(self, steps=3, error=None, at="1", option=0):
         self.steps, self.error, self.at, self.option = steps, error, at, option
-        self.asked: list[str] = []
+        self.asked = []
         self.closed = 0
 
-    def identity(self) -> dict[str, Any]:
+    def identity(self):
         return {"option": self.option, "pair": (1, 2)}
 
-    def opening(self) -> Sequence[Event]:
+    def opening(self):
         return [Phase("opening")]
 
-    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
+    def kept(self, unfinished):
         return [one for one in unfinished if one in {Phase("opening"), Phase("kept")}]
 
-    def plan(self, past: Sequence[Event]) -> Sequence[str]:
+    def plan(self, past):
         return [str(number) for number in range(self.steps)]
 
-    def step(self, name: str, tell: Callable[[Event], None]) -> None:
+    def step(self, name, tell):
         self.asked.append(name)
         tell(Phase(f"before {name}"))
         if self.error is not None and name == self.at:
@@ -50,23 +42,23 @@ class Counting:
             raise self.error
         tell(Phase(f"after {name}"))
 
-    def close(self) -> None:
+    def close(self):
         self.closed += 1
 
-    def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
+    def fold(self, events, ending):
         steps = sum(isinstance(event, StepDone) for event in events)
         reasons = [] if ending.how is None else [ending.how]
         verdict = "pass" if ending.complete else "fail"
         return Finished(ending.complete, verdict, reasons, 0.0, steps, 0, ending.status)
 
 
-def phases(folder: Path) -> list[str]:
+def phases(folder):
     return [one.text for one in read_events(folder / "run.jsonl") if isinstance(one, Phase)]
 
 
-def test_a_study_writes_all_and_ends_with_the_closing_event(tmp_path: Path) -> None:
+def test_a_study_writes_all_and_ends_with_the_closing_event(tmp_path):
     study = Counting()
-    seen: list[Event] = []
+    seen = []
     finished = conduct(study, tmp_path, [seen.append])
     events = list(read_events(tmp_path / "run.jsonl"))
     assert events[0] == StudyStarted("counting", {"option": 0, "pair": [1, 2]})
@@ -88,9 +80,7 @@ def test_a_study_writes_all_and_ends_with_the_closing_event(tmp_path: Path) -> N
         ),
     ],
 )
-def test_what_is_cut_off_goes_on_where_it_was(
-    tmp_path: Path, error: BaseException, status: int, how: str
-) -> None:
+def test_what_is_cut_off_goes_on_where_it_was(tmp_path, error, status, how):
     first = Counting(error=error)
     finished = conduct(first, tmp_path, [])
     assert not finished.complete
@@ -99,7 +89,7 @@ def test_what_is_cut_off_goes_on_where_it_was(
     assert first.closed == 1
 
     second = Counting()
-    seen: list[Event] = []
+    seen = []
     assert conduct(second, tmp_path, [seen.append]).cases == 3
     assert second.asked == ["1", "2"]
     assert phases(tmp_path) == [
@@ -111,7 +101,7 @@ def test_what_is_cut_off_goes_on_where_it_was(
     assert sum(isinstance(one, Finished) for one in recorded) == 1
 
 
-def test_a_kill_loses_the_step_that_was_not_done_and_no_other(tmp_path: Path) -> None:
+def test_a_kill_loses_the_step_that_was_not_done_and_no_other(tmp_path):
     conduct(Counting(), tmp_path / "whole", [])
     lines = (tmp_path / "whole" / "run.jsonl").read_bytes().splitlines(keepends=True)
     for count in range(len(lines)):
@@ -127,7 +117,7 @@ def test_a_kill_loses_the_step_that_was_not_done_and_no_other(tmp_path: Path) ->
             assert study.asked == ["0", "1", "2"][done:]
 
 
-def test_what_came_to_its_end_begins_anew(tmp_path: Path) -> None:
+def test_what_came_to_its_end_begins_anew(tmp_path):
     conduct(Counting(), tmp_path, [])
     again = Counting()
     conduct(again, tmp_path, [])
@@ -135,7 +125,7 @@ def test_what_came_to_its_end_begins_anew(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
 
 
-def test_another_study_that_was_cut_off_is_kept_beside(tmp_path: Path) -> None:
+def test_another_study_that_was_cut_off_is_kept_beside(tmp_path):
     conduct(Counting(error=KeyboardInterrupt()), tmp_path, [])
     before = (tmp_path / "run.jsonl").read_bytes()
     other = Counting(option=1)
@@ -144,7 +134,7 @@ def test_another_study_that_was_cut_off_is_kept_beside(tmp_path: Path) -> None:
     assert (tmp_path / "run.jsonl.old").read_bytes() == before
 
 
-def test_the_record_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_the_record_of_something_else_is_left_alone(tmp_path):
     content = json.dumps({"event": "Phase", "text": "of a run"}) + "\n"
     (tmp_path / "run.jsonl").write_text(content)
     with pytest.raises(OutputError, match=r"has a run\.jsonl that is not of counting"):
@@ -152,7 +142,7 @@ def test_the_record_of_something_else_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "run.jsonl").read_text() == content
 
 
-def test_a_damaged_record_is_one_line_with_its_number(tmp_path: Path) -> None:
+def test_a_damaged_record_is_one_line_with_its_number(tmp_path):
     conduct(Counting(error=KeyboardInterrupt()), tmp_path, [])
     path = tmp_path / "run.jsonl"
     lines = path.read_text().splitlines()
@@ -161,7 +151,7 @@ def test_a_damaged_record_is_one_line_with_its_number(tmp_path: Path) -> None:
         conduct(Counting(), tmp_path, [])
 
 
-def test_a_mistake_of_the_user_ends_it_in_one_line_and_keeps_what_was_done(tmp_path: Path) -> None:
+def test_a_mistake_of_the_user_ends_it_in_one_line_and_keeps_what_was_done(tmp_path):
     study = Counting(error=SelectionError("no such thing"))
     with pytest.raises(SelectionError):
         conduct(study, tmp_path, [], (SelectionError,))

@@ -1,7 +1,5 @@
 """The output folder: all there as soon as it is known, and nothing of an earlier run."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path
@@ -15,7 +13,7 @@ from harness.findings.folder import RunFolder
 from tests.harness.samples import contract, violation
 
 
-def test_events_are_on_disk_at_once_also_those_that_are_no_text(tmp_path: Path) -> None:
+def test_events_are_on_disk_at_once_also_those_that_are_no_text(tmp_path):
     folder = RunFolder(tmp_path / "new" / "out")
     told = [Phase("one"), Phase("bad \ud800 é \U0001f600")]
     for count, event in enumerate(told, 1):
@@ -26,7 +24,7 @@ def test_events_are_on_disk_at_once_also_those_that_are_no_text(tmp_path: Path) 
     folder.close()
 
 
-def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path: Path) -> None:
+def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path):
     (tmp_path / "findings" / "f-old").mkdir(parents=True)
     (tmp_path / "findings" / "f-old" / "repro.py").write_text("")
     for name in ("run.jsonl", "summary.json", "report.html", "junit.xml", "summary.md"):
@@ -40,7 +38,7 @@ def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path: Path
 
 
 @pytest.mark.parametrize("left", ["", '{"event": "Sta'])
-def test_a_run_that_was_killed_as_it_began_is_no_obstacle(tmp_path: Path, left: str) -> None:
+def test_a_run_that_was_killed_as_it_began_is_no_obstacle(tmp_path, left):
     """It left an empty record, or a part of its first line, and files of the run before."""
     (tmp_path / "run.jsonl").write_text(left)
     (tmp_path / "summary.json").write_text("{}")
@@ -49,9 +47,7 @@ def test_a_run_that_was_killed_as_it_began_is_no_obstacle(tmp_path: Path, left: 
     assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
 
 
-def test_reports_go_before_the_record_and_that_before_the_findings(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_reports_go_before_the_record_and_that_before_the_findings(tmp_path, monkeypatch):
     """So a kill in between leaves no report, nor a record, of what is gone."""
     (tmp_path / "findings").mkdir()
     (tmp_path / "summary.json").write_text("{}")
@@ -60,7 +56,7 @@ def test_reports_go_before_the_record_and_that_before_the_findings(
     for module, name in (("os", "unlink"), ("os", "replace"), ("shutil", "rmtree")):
         real = getattr(sys.modules[module], name)
 
-        def noted(path, *given, real=real, **named):  # type: ignore[no-untyped-def]
+        def noted(path, *given, real=real, **named):
             order.append(Path(given[0] if given else path).name)
             return real(path, *given, **named)
 
@@ -73,11 +69,11 @@ def test_reports_go_before_the_record_and_that_before_the_findings(
 ENCODED = (("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
 
 
-def test_the_input_of_a_finding_comes_last(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_input_of_a_finding_comes_last(tmp_path, monkeypatch):
     """Where it is, the rest is there, so that a folder which a kill left in part is known."""
     written = []
 
-    def noted(path: Path, content: str | bytes) -> None:
+    def noted(path, content):
         written.append(path.name)
         write_whole(path, content)
 
@@ -91,7 +87,7 @@ def test_the_input_of_a_finding_comes_last(tmp_path: Path, monkeypatch: pytest.M
 
 
 @pytest.mark.parametrize("name", ["findings", "vocabularies", "run.jsonl"])
-def test_what_no_run_left_is_not_removed(tmp_path: Path, name: str) -> None:
+def test_what_no_run_left_is_not_removed(tmp_path, name):
     (tmp_path / name).mkdir()
     (tmp_path / name / "mine.txt").write_text("precious")
     with pytest.raises(OutputError, match=f"has a {name} that is no run's"):
@@ -99,7 +95,7 @@ def test_what_no_run_left_is_not_removed(tmp_path: Path, name: str) -> None:
     assert (tmp_path / name / "mine.txt").read_text() == "precious"
 
 
-def test_a_finding_is_written_at_once_with_all_outcomes(tmp_path: Path) -> None:
+def test_a_finding_is_written_at_once_with_all_outcomes(tmp_path):
     folder = RunFolder(tmp_path)
     terms = contract("toy_bytes", "tiktoken", "bpe.naive")
     many = tuple(range(100, 200)) * 30
@@ -122,8 +118,8 @@ def test_a_finding_is_written_at_once_with_all_outcomes(tmp_path: Path) -> None:
 
 
 def test_a_vocabulary_is_written_once_for_many_findings_also_without_recipes(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     folder = RunFolder(tmp_path)
     one = violation("equivalence", b"a", *ENCODED)
     for name in ("f-1", "f-2"):
@@ -136,7 +132,7 @@ def test_a_vocabulary_is_written_once_for_many_findings_also_without_recipes(
     folder.close()
 
 
-def test_a_finding_that_is_replaced_loses_its_folder(tmp_path: Path) -> None:
+def test_a_finding_that_is_replaced_loses_its_folder(tmp_path):
     folder = RunFolder(tmp_path)
     for name in ("f-any", "f-small"):
         (tmp_path / "findings" / name).mkdir(parents=True)

@@ -1,17 +1,12 @@
 """Batches come in an order that only the seed decides."""
 
-from __future__ import annotations
-
 import itertools
-import random
-from collections.abc import Iterator
 
 import pytest
 
 from corpora.generators import long_runs
 from corpora.generators.base import FunctionGenerator
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from harness.engine.streams import (
     BATCH_BYTES,
     BATCH_CASES,
@@ -19,7 +14,6 @@ from harness.engine.streams import (
     TIMED_BYTES,
     TIMED_FIRST_BYTES,
     TIMED_FIRST_CASES,
-    Batch,
     batches,
 )
 from harness.engine.suites import Budget, parse_budget
@@ -27,16 +21,16 @@ from harness.engine.suites import Budget, parse_budget
 ANY_LENGTH = 1 << 30
 
 
-def endless(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+def endless(vocabulary, rng):
     while True:
         yield rng.randbytes(rng.randint(0, 40))
 
 
-def three(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+def three(vocabulary, rng):
     yield from (b"a", b"b" * 100, b"c")
 
 
-def letters(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
+def letters(vocabulary, rng):
     yield from (b"z", b"ab", b"abz", b"ba")
 
 
@@ -46,21 +40,21 @@ LETTERS = FunctionGenerator("letters", "some that the toy cannot encode", letter
 
 
 @pytest.fixture(scope="module")
-def whole() -> Vocabulary:
+def whole():
     return sources.resolve("toy_bytes")
 
 
-def first(vocabulary: Vocabulary, seed: int, count: int) -> list[Batch]:
+def first(vocabulary, seed, count):
     made = batches([ENDLESS, THREE], vocabulary, seed, ANY_LENGTH)
     return list(itertools.islice(made, count))
 
 
-def test_one_seed_one_order(whole: Vocabulary) -> None:
+def test_one_seed_one_order(whole):
     assert first(whole, 7, 6) == first(whole, 7, 6)
     assert first(whole, 7, 6) != first(whole, 8, 6)
 
 
-def test_rounds_and_sizes(whole: Vocabulary) -> None:
+def test_rounds_and_sizes(whole):
     made = first(whole, 0, 5)
     assert [batch.generator for batch in made] == ["endless", "three", *["endless"] * 3]
     assert len(made[0].inputs) == FIRST_BATCH_CASES
@@ -71,7 +65,7 @@ def test_rounds_and_sizes(whole: Vocabulary) -> None:
     assert made[2].case(3).index == FIRST_BATCH_CASES + 3
 
 
-def test_batches_of_a_timed_run_are_larger(whole: Vocabulary) -> None:
+def test_batches_of_a_timed_run_are_larger(whole):
     made = list(itertools.islice(batches([ENDLESS], whole, 0, ANY_LENGTH, timed=True), 3))
     limits = [(TIMED_FIRST_CASES, TIMED_FIRST_BYTES), *[(BATCH_CASES, TIMED_BYTES)] * 2]
     for batch, (cases, size) in zip(made, limits, strict=True):
@@ -80,17 +74,17 @@ def test_batches_of_a_timed_run_are_larger(whole: Vocabulary) -> None:
     assert made[1].start == len(made[0].inputs) > FIRST_BATCH_CASES
 
 
-def test_long_inputs_are_left_out(whole: Vocabulary) -> None:
+def test_long_inputs_are_left_out(whole):
     (batch,) = batches([THREE], whole, 0, 50)
     assert batch.inputs == [b"a", b"c"]
 
 
-def test_what_a_vocabulary_cannot_encode_is_left_out() -> None:
+def test_what_a_vocabulary_cannot_encode_is_left_out():
     (batch,) = batches([LETTERS], sources.resolve("toy_acbb"), 0, ANY_LENGTH)
     assert batch.inputs == [b"ab", b"ba"]
 
 
-def test_a_generator_with_nothing_to_encode_ends() -> None:
+def test_a_generator_with_nothing_to_encode_ends():
     hopeless = FunctionGenerator("hopeless", "z", lambda v, r: itertools.repeat(b"z"))
     assert list(batches([hopeless], sources.resolve("toy_acbb"), 0, ANY_LENGTH)) == []
 
@@ -105,20 +99,18 @@ def test_a_generator_with_nothing_to_encode_ends() -> None:
         ("20000cases", Budget(cases=20_000)),
     ],
 )
-def test_budgets(text: str, budget: Budget) -> None:
+def test_budgets(text, budget):
     assert parse_budget(text) == budget
 
 
 @pytest.mark.parametrize("text", ["", "soon", "-5s", "0s", "5 parsecs"])
-def test_no_budgets(text: str) -> None:
+def test_no_budgets(text):
     with pytest.raises(ValueError, match="60s, 5m, 8h"):
         parse_budget(text)
 
 
 @pytest.mark.parametrize(("name", "large"), [("toy_bytes", 1), ("toy_acbb", 10_000)])
-def test_long_runs_come_after_the_first_batch_whatever_the_longest_input(
-    name: str, large: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_long_runs_come_after_the_first_batch_whatever_the_longest_input(name, large, monkeypatch):
     monkeypatch.setattr(long_runs, "LARGE", large)
     vocabulary = sources.resolve(name)
     some = FunctionGenerator("some", "letters", lambda v, rng: itertools.repeat(b"a"))

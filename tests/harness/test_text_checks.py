@@ -1,15 +1,13 @@
 """Wrong offsets are named by what is wrong with them, and decoders by who gives another text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
 
 from harness.checks import CHECKS
 from harness.checks.base import Observation
-from harness.core.comparisons import Contract, contracts_of
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status, Unsupported
+from harness.core.comparisons import contracts_of
+from harness.core.outcomes import Encoded, Failed, Inputs, Results, Status, Unsupported
 from harness.engine.selection import participants
 from tests.harness.samples import given, sources
 
@@ -17,14 +15,14 @@ TOKENS = sources.resolve("toy_bytes")
 AB = (TOKENS.ids[b"a"], TOKENS.ids[b"b"])
 
 
-def contract(vocabulary: str) -> Contract:
+def contract(vocabulary):
     """The contract for text of a vocabulary, with two that decode."""
     everybody, _ = participants(["tokenizers", "unigram.huggingface", "bpe.heap"])
     made = contracts_of(sources.resolve(vocabulary), everybody, frozenset(), proper=True)
     return next(one for one in made if one.mode.special == "none")
 
 
-def at(*offsets: tuple[int, int]) -> Encoded:
+def at(*offsets):
     """Both tokens, said to be there."""
     return Encoded(AB, offsets=offsets)
 
@@ -51,9 +49,7 @@ BYTES, PIECES = contract("toy_bytes"), contract("toy_unigram")
         (BYTES, Failed(Status.ERRORED, "no"), "errored"),
     ],
 )
-def test_offsets_are_named_by_what_is_wrong(
-    under: Contract, answer: Outcome, stage: str | None
-) -> None:
+def test_offsets_are_named_by_what_is_wrong(under, answer, stage):
     whole = at((0, 1), (1, 2))
     first = Results.of([Encoded(AB), Encoded(AB)])
     seen = Observation(under, Inputs.of([b"ab", b"ab"]), {"tokenizers": first})
@@ -63,14 +59,14 @@ def test_offsets_are_named_by_what_is_wrong(
     assert judged.exercised == {"tokenizers": 2}
 
 
-def test_an_id_of_no_token_is_not_about_offsets() -> None:
+def test_an_id_of_no_token_is_not_about_offsets():
     answer = Results.of([Encoded((999_999,), offsets=((0, 1),))])
     first = replace(answer, offsets=None)
     seen = Observation(BYTES, Inputs.of([b"a"]), {"tokenizers": first})
     assert CHECKS["offsets"].judge(seen, given(answer)).violations == []
 
 
-def test_an_id_of_no_token_hides_no_other_token() -> None:
+def test_an_id_of_no_token_hides_no_other_token():
     answer = Results.of([Encoded((999_999, *AB), offsets=((0, 0), (1, 2), (1, 2)))])
     first = replace(answer, offsets=None)
     seen = Observation(BYTES, Inputs.of([b"ab"]), {"tokenizers": first})
@@ -78,7 +74,7 @@ def test_an_id_of_no_token_hides_no_other_token() -> None:
     assert violation.stage == "text"
 
 
-def test_who_gives_no_offsets_of_an_input_is_not_judged() -> None:
+def test_who_gives_no_offsets_of_an_input_is_not_judged():
     seen = Observation(BYTES, Inputs.of([b"ab"]), {"tokenizers": Results.of([Encoded(AB)])})
     assert not CHECKS["offsets"].judge(seen, given(Results.of([Unsupported()]))).exercised
 
@@ -96,7 +92,7 @@ DECODED = Results.of([Encoded((1, 2), text=b"ab"), Encoded((3,), text=b"c")])
         (Results.of([Unsupported(), Encoded((3,), text=b"d")]), ["decode"]),
     ],
 )
-def test_decoders_are_compared_on_the_same_ids(answer: Results, stages: list[str]) -> None:
+def test_decoders_are_compared_on_the_same_ids(answer, stages):
     results = dict.fromkeys(("tokenizers", "unigram.huggingface"), DECODED)
     seen = Observation(PIECES, Inputs.of([b"ab", b"c"]), results)
     judged = CHECKS["round-trip"].judge(seen, given(DECODED, answer))

@@ -1,36 +1,30 @@
 """What is asked about a violation is asked of those alone who decide."""
 
-from __future__ import annotations
-
 import threading
 from dataclasses import replace
 from functools import partial
 from types import SimpleNamespace
-from typing import Any
 
 import pytest
 
 from corpora.generators.base import Case
 from harness.checks import CHECKS
-from harness.checks.base import Violation
 from harness.checks.questions import examine
-from harness.core.comparisons import Contract
 from harness.core.outcomes import Inputs
 from harness.engine.judging import Judge
 from harness.engine.streams import Batch
 from harness.findings.asking import witnesses
 from harness.findings.entries import UNSURE, Entry
-from tests.harness.test_findings import Scene, right, wrong_at
-from tests.harness.test_out_of_time import Watched
+from tests.harness.scenes import Scene, Watched, right, wrong_at
 
 
-def seen(scene: Scene, contract: Contract | None = None) -> Violation:
+def seen(scene, contract=None):
     judged = examine(scene.pool, contract or scene.contract, CHECKS["equivalence"], [b"!"])
     [violation] = judged.violations
     return violation
 
 
-def test_witnesses_are_the_culprits_and_whoever_is_trusted_most() -> None:
+def test_witnesses_are_the_culprits_and_whoever_is_trusted_most():
     scene = Scene(ref=right, bad=wrong_at(b"!"), fine=right)
     violation = seen(scene)
     assert witnesses(violation, scene.contract).names == ["ref", "bad"]
@@ -44,10 +38,10 @@ def test_witnesses_are_the_culprits_and_whoever_is_trusted_most() -> None:
     assert witnesses(violation, equals).names == ["one", "two", "silent"]
 
 
-def test_whoever_else_is_wrong_on_a_smaller_input_is_not_left_out() -> None:
+def test_whoever_else_is_wrong_on_a_smaller_input_is_not_left_out():
     """Another one is wrong on every short input: the finding of two has no input of one byte."""
 
-    def short(data: bytes) -> list[int]:
+    def short(data):
         return [0] * len(data) if len(data) < 4 else list(data)
 
     scene = Scene(ref=right, bad=wrong_at(b"!"), worse=short)
@@ -58,7 +52,7 @@ def test_whoever_else_is_wrong_on_a_smaller_input_is_not_left_out() -> None:
     assert found.minimal
 
 
-def test_what_is_like_enough_others_waits_for_nobody() -> None:
+def test_what_is_like_enough_others_waits_for_nobody():
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     entry = Entry(scene.contract, seen(scene), Case(b"!", "test", 0, 0))
     before = 0
@@ -71,11 +65,11 @@ def test_what_is_like_enough_others_waits_for_nobody() -> None:
 
 
 @pytest.mark.parametrize("order", [(0, 1, 1), (1, 0, 1), (1, 1, 0)])
-def test_one_difference_is_one_finding_whoever_has_answered_a_batch(order: tuple[int, ...]) -> None:
+def test_one_difference_is_one_finding_whoever_has_answered_a_batch(order):
     """The reference decides, though it has not answered where two equals were seen to differ."""
     scene = Scene(ref=right, fine=right, bad=wrong_at(b"!"))
     whole = scene.contract
-    run: Any = SimpleNamespace(
+    run = SimpleNamespace(
         plan=SimpleNamespace(checks=[CHECKS["equivalence"]], sampled=False, places={}),
         stop=threading.Event(), lock=threading.Lock(), emit=scene.events.append,
         tally=None, tracker=scene.tracker,
@@ -96,7 +90,7 @@ def test_one_difference_is_one_finding_whoever_has_answered_a_batch(order: tuple
     assert scene.counts() == {"equivalence/bpe/raw/text/P/bad": 3}
 
 
-def test_equals_differ_undecided_where_there_was_no_time_to_ask_who_is_trusted() -> None:
+def test_equals_differ_undecided_where_there_was_no_time_to_ask_who_is_trusted():
     scene = Watched(ref=right, fine=right, bad=wrong_at(b"!"))
     few = scene.contract.among({"fine", "bad"})
     violation = seen(scene, few)

@@ -1,19 +1,13 @@
 """A record that came from elsewhere runs nothing of its own unless the user says so."""
 
-from __future__ import annotations
-
-import sys
-from collections.abc import Callable
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from harness.cli import application as cli
 from harness.engine.trust import instructions
 from harness.events import Found, Started, VocabularyLoaded, read_events
 from impls import registry
-from tests.harness.command import tokgate
+from tests.harness.command import here, tokgate
 from tests.harness.made import write_record
 
 PLUGIN = """
@@ -22,24 +16,9 @@ Path({mark!r}).write_text("ran")
 from tests.mutants.in_process import AlwaysWrong as Mine
 """
 
-Say = Callable[..., tuple[object, str]]
-
-
-@pytest.fixture
-def say(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Say:
-    """Run the command in this process; its exit status, and what it said."""
-
-    def run(*arguments: str) -> tuple[object, str]:
-        monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
-        with pytest.raises(SystemExit) as exit_:
-            cli.main()
-        return exit_.value.code, capsys.readouterr().err
-
-    return run
-
 
 @pytest.fixture(scope="module")
-def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def plain(tmp_path_factory):
     """A run with findings, of registered implementations on an embedded vocabulary."""
     folder = tmp_path_factory.mktemp("plain")
     done = tokgate(
@@ -51,7 +30,7 @@ def plain(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "tokgate-out"
 
 
-def changed(plain: Path, to: Path, spec: str, source: str | None = None) -> Path:
+def changed(plain, to, spec, source=None):
     """The same record, where the second implementation or the vocabulary is another."""
     to.mkdir(exist_ok=True)
     events = []
@@ -66,9 +45,7 @@ def changed(plain: Path, to: Path, spec: str, source: str | None = None) -> Path
 
 
 @pytest.mark.parametrize("kind", ["cmd", "file", "module", "pip"])
-def test_what_is_not_registered_does_not_run(
-    kind: str, plain: Path, tmp_path: Path, say: Say, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_not_registered_does_not_run(kind, plain, tmp_path, monkeypatch):
     mark = tmp_path / "mark"
     (tmp_path / "sly_plugin.py").write_text(PLUGIN.format(mark=str(mark)))
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -80,41 +57,40 @@ def test_what_is_not_registered_does_not_run(
     }[kind]
     folder = changed(plain, tmp_path / "run", spec)
     out = tmp_path / "again"
-    status, said = say("replay", str(folder), "--out", str(out))
-    assert status == 2
-    assert f"run {spec!r}" in said
-    assert "--trust" in said
-    assert len(said.splitlines()) == 1
+    done = here("replay", str(folder), "--out", str(out))
+    assert done.returncode == 2
+    (said,) = done.stderr.splitlines()
+    assert f"run {spec!r}" in said and "--trust" in said
     # By the id of a finding it is no other.
     name = next(e.id for e in read_events(folder / "run.jsonl") if isinstance(e, Found))
-    assert say("replay", name, "--run", str(folder), "--out", str(out))[0] == 2
+    assert here("replay", name, "--run", str(folder), "--out", str(out)).returncode == 2
     # Nor do the commands that only read.
-    say("report", str(folder), "--format", "markdown")
-    say("diff", str(folder), str(folder))
+    here("report", str(folder), "--format", "markdown")
+    here("diff", str(folder), str(folder))
     assert not mark.exists()
     assert not out.exists()
     if kind == "cmd":  # it is no encoder, but it does run now
-        status, said = say("replay", str(folder), "--out", str(out), "--trust")
-        assert status == 3, said
+        done = tokgate("replay", str(folder), "--out", str(out), "--trust")
+        assert done.returncode == 3, done.stderr
         assert mark.exists()
 
 
-def test_a_vocabulary_that_the_record_has_fetched(plain: Path, tmp_path: Path, say: Say) -> None:
+def test_a_vocabulary_that_the_record_has_fetched(plain, tmp_path):
     folder = changed(plain, tmp_path / "run", "tiktoken", "hf:somebody/something")
-    status, said = say("replay", str(folder), "--out", str(tmp_path / "again"))
-    assert status == 2
-    assert "fetch 'hf:somebody/something'" in said
+    done = here("replay", str(folder), "--out", str(tmp_path / "again"))
+    assert done.returncode == 2
+    assert "fetch 'hf:somebody/something'" in done.stderr
 
 
 @pytest.mark.thorough  # a whole run
-def test_what_is_registered_runs_without_a_word(plain: Path, tmp_path: Path) -> None:
+def test_what_is_registered_runs_without_a_word(plain, tmp_path):
     folder = changed(plain, tmp_path / "run", "tiktoken")
     done = tokgate("replay", str(folder), "--out", "second", folder=tmp_path)
     assert "--trust" not in done.stderr
     assert (tmp_path / "second" / "summary.json").exists()
 
 
-def test_what_needs_no_word() -> None:
+def test_what_needs_no_word():
     paths = [
         "toy_bytes",
         "random:bpe:1",
@@ -126,11 +102,11 @@ def test_what_needs_no_word() -> None:
     assert instructions(["tiktokn"], ["hf:a/b"]) == ["run 'tiktokn'", "fetch 'hf:a/b'"]
 
 
-def test_counterexamples_do_not_choose_what_is_fetched(tmp_path: Path, say: Say) -> None:
+def test_counterexamples_do_not_choose_what_is_fetched(tmp_path):
     from harness.studies.forced import counterexamples
 
     one = replace(counterexamples.read("shipped")[0], vocabulary="hf:somebody/something")
     (tmp_path / "trophies.json").write_text(counterexamples.to_json([one]))
-    status, said = say("adversary", "--replay", str(tmp_path / "trophies.json"))
-    assert status == 2
-    assert "give --vocab" in said
+    done = here("adversary", "--replay", str(tmp_path / "trophies.json"))
+    assert done.returncode == 2
+    assert "give --vocab" in done.stderr

@@ -1,7 +1,5 @@
 """Which vocabulary a pool of workers takes next."""
 
-from __future__ import annotations
-
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -13,34 +11,30 @@ from harness.engine.sessions import Unvisited
 KINDS = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2": "b", "c1": "c"}
 
 
-def test_a_pool_keeps_to_its_algorithms_while_others_have_enough() -> None:
-    unvisited = Unvisited(["a1", "b1", "a2", "c1", "b2", "a3"], KINDS.get)
-    assert [unvisited.take(0), unvisited.take(1)] == ["a1", "b1"]
-    assert [unvisited.take(1), unvisited.take(1)] == ["c1", "b2"]
-    # Only those of another pool are left, and nobody is idle.
-    assert unvisited.take(1) == "a2"
-    assert [unvisited.take(0), unvisited.take(0), unvisited.take(1)] == ["a3", None, None]
+def large(source):
+    """Sources in capitals are large; those of no kind are nobody's."""
+    return float(source.isupper())
 
 
-def test_small_ones_are_not_passed_over_for_large_ones_behind_them() -> None:
-    sources = ["A1", "B1", "a2", "b2", "B2"]
-    unvisited = Unvisited(sources, lambda one: one[0].lower(), lambda one: float(one[0].isupper()))
-    assert [unvisited.take(0), unvisited.take(1)] == ["A1", "B1"]
-    assert [unvisited.take(1) for _ in "123"] == ["b2", "a2", "B2"]
+@pytest.mark.parametrize(
+    ("sources", "takers", "taken"),
+    [
+        # A pool keeps to its algorithms while others have enough; then nobody is idle.
+        ("a1 b1 a2 c1 b2 a3", [0, 1, 1, 1, 1, 0, 0, 1], "a1 b1 c1 b2 a2 a3 None None"),
+        # Small ones are not passed over for large ones behind them.
+        ("A1 B1 a2 b2 B2", [0, 1, 1, 1, 1], "A1 B1 b2 a2 B2"),
+        # What is not known comes in its turn.
+        ("mine.json a1 yours.json a2", [0, 1, 0, 0], "mine.json a1 yours.json a2"),
+        # Alone it is the order of the plan.
+        ("a1 a2 a3 b1 b2 c1", [0] * 6, "a1 a2 a3 b1 b2 c1"),
+    ],
+)
+def test_what_a_pool_takes_next(sources, takers, taken):
+    unvisited = Unvisited(sources.split(), lambda one: KINDS.get(one.lower()), large)
+    assert " ".join(str(unvisited.take(taker)) for taker in takers) == taken
 
 
-def test_what_is_not_known_comes_in_its_turn() -> None:
-    unvisited = Unvisited(["mine.json", "a1", "yours.json", "a2"], KINDS.get)
-    assert [unvisited.take(0), unvisited.take(1)] == ["mine.json", "a1"]
-    assert [unvisited.take(0), unvisited.take(0)] == ["yours.json", "a2"]
-
-
-def test_alone_it_is_the_order_of_the_plan() -> None:
-    unvisited = Unvisited(KINDS, KINDS.get)
-    assert [unvisited.take(0) for _ in KINDS] == list(KINDS)
-
-
-def test_each_is_taken_once() -> None:
+def test_each_is_taken_once():
     sources = [f"{kind}{i}" for i in range(100) for kind in "abc"]
     unvisited = Unvisited(sources, lambda source: source[0])
     with ThreadPoolExecutor(8) as threads:
@@ -49,6 +43,6 @@ def test_each_is_taken_once() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(embedded.embedded()) - {"tekken_240718"}))
-def test_algorithms_of_embedded_vocabularies(name: str) -> None:
+def test_algorithms_of_embedded_vocabularies(name):
     assert embedded.algorithm(name) == algorithm_of(embedded.load(name))
     assert embedded.algorithm(f"./{name}") is None

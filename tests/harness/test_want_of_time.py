@@ -1,38 +1,31 @@
 """Want of time accuses nobody, ends no hang that is waited for, and leaves nobody out unsaid."""
 
-from __future__ import annotations
-
 import contextlib
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
-from typing import Any, cast
+from typing import cast
 
 import pytest
 from packaging.specifiers import SpecifierSet
 
 import harness.findings.entries
 import impls.interface
+from corpora.families.catalog import FAMILIES
 from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
-from harness.checks.base import Observation, Violation
 from harness.checks.questions import examine
-from harness.core.comparisons import Contract
 from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
+from harness.core.outcomes import Inputs, Unsupported
 from harness.engine import judging
 from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
-from harness.engine.feed import TELLING, Feed, Flight, Part, telling_inputs
-from harness.engine.planning import Plan, Tally
+from harness.engine.planning import Tally
 from harness.engine.state import RunState
-from harness.engine.streams import Batch
 from harness.engine.suites import Budget
-from harness.events import Measured
 from harness.events.running import Explained
 from harness.findings import minimising
 from harness.findings.asking import Asking
@@ -45,21 +38,12 @@ from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.bounds import judge_growth
 from harness.verdict.expectations import Expectation
-from harness.workers.pool import Asked, OutOfTime, Pending, WorkerPool
+from harness.workers.pool import OutOfTime
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.harness.fuzz_campaign import small_plan
-from tests.harness.test_feed import contract
-from tests.harness.test_findings import RAW, Encode_, right, wrong_at
-from tests.harness.test_out_of_time import Silent, Watched
-from tests.harness.test_scaling_measured import (
-    FAMILIES,
-    LARGEST,
-    Answer,
-    Simulated,
-    measure,
-    participant,
-)
-from tests.harness.test_scaling_measured import contract as of_participants
+from tests.harness.growth_pools import LARGEST, Simulated, measure, participant
+from tests.harness.growth_pools import contract as of_participants
+from tests.harness.scenes import RAW, Silent, Watched, right, wrong_at
 
 # The examples of expectations.
 
@@ -67,7 +51,7 @@ from tests.harness.test_scaling_measured import contract as of_participants
 class Latecoming(Watched):
     """A scene whose time is up when a violation is to be asked about again."""
 
-    def exercise(self, examples: Sequence[bytes], vocabulary: str = "*") -> list[tuple[bool, bool]]:
+    def exercise(self, examples, vocabulary="*"):
         bucket, versions = "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}
         entry = Expectation(bucket, versions, "known", vocabulary, tuple(examples))
         plan = SimpleNamespace(
@@ -75,11 +59,11 @@ class Latecoming(Watched):
             checks=[CHECKS["equivalence"]],
         )  # fmt: skip
         self.tracker._expected = ExpectedFindings([entry], {"ref": "1", "bad": "1"})
-        done = exercises(cast("Plan", plan), self.tracker, self.pool, [self.contract])
+        done = exercises(plan, self.tracker, self.pool, [self.contract])
         return [(one.exercised, one.shown) for one in done]
 
 
-def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_example_is_looked_into_however_late_it_is(monkeypatch):
     """Counted by what it looks like, it would seem to show something else."""
     monkeypatch.setattr(Causes, "worth", lambda self, entry, *, late: False)
     scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
@@ -90,27 +74,25 @@ def test_an_example_is_looked_into_however_late_it_is(monkeypatch: pytest.Monkey
     assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, example)) != known
 
 
-def test_an_example_that_could_not_be_told_in_time_is_not_exercised() -> None:
+def test_an_example_that_could_not_be_told_in_time_is_not_exercised():
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     consider = scene.tracker.consider
 
-    def late(pool: WorkerPool, entry: Entry) -> str:
+    def late(pool, entry):
         scene.late()
         return consider(pool, entry)
 
-    scene.tracker.consider = late  # type: ignore[method-assign]
+    scene.tracker.consider = late
     assert scene.exercise([b"some text!"]) == [(False, False)]
 
 
 @pytest.mark.parametrize("answers", [True, False])
-def test_examples_are_asked_at_once_where_all_of_them_are_answered(
-    monkeypatch: pytest.MonkeyPatch, answers: bool
-) -> None:
+def test_examples_are_asked_at_once_where_all_of_them_are_answered(monkeypatch, answers):
     bad = wrong_at(b"!")
     scene = Latecoming(ref=right, bad=bad if answers else refusing(bad, b"hard"))
-    asked: list[list[bytes]] = []
+    asked = []
 
-    def counting(pool: WorkerPool, contract: Contract, check: Any, inputs: Sequence[bytes]) -> Any:
+    def counting(pool, contract, check, inputs):
         asked.append(list(inputs))
         return examine(pool, contract, check, inputs)
 
@@ -121,29 +103,29 @@ def test_examples_are_asked_at_once_where_all_of_them_are_answered(
     assert asked == [examples, *([] if answers else [[one] for one in examples])]
 
 
-def test_an_example_that_could_not_be_asked_in_time_is_not_exercised() -> None:
+def test_an_example_that_could_not_be_asked_in_time_is_not_exercised():
     scene = Latecoming(ref=right, bad=right)
     scene.late()
     assert scene.exercise([b"text!"]) == [(False, False)]
 
 
 def test_what_one_vocabulary_could_not_say_is_not_stale_for_another_one(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     told = [Exercise(0, True, False), Exercise(1, True, False), Exercise(1, False, False)]
     monkeypatch.setattr(judging, "exercises", lambda *given: told)
-    run: Any = SimpleNamespace(tally=Tally(), lock=threading.Lock(), plan=None, tracker=None)
-    judging.Judge(run).examples(cast("WorkerPool", None), [])
+    run = SimpleNamespace(tally=Tally(), lock=threading.Lock(), plan=None, tracker=None)
+    judging.Judge(run).examples(None, [])
     assert run.tally.exercised - run.tally.unsure == {0}
     again = Tally()
     again.add(run.tally.plain())
     assert again == run.tally
 
 
-def refusing(encode: Encode_, *inputs: bytes) -> Encode_:
+def refusing(encode, *inputs):
     """An encoder that lawfully does not answer these."""
 
-    def some(data: bytes) -> list[int]:
+    def some(data):
         if data in inputs:
             raise impls.interface.Unsupported("longer than it takes")
         return encode(data)
@@ -171,16 +153,12 @@ WRONG, LONGER = wrong_at(b"!"), b"longer!"
         (refusing(right, LONGER), [LONGER], "toy_bytes", (False, False)),
     ],
 )
-def test_whether_an_example_was_exercised_and_shows(
-    bad: Encode_, examples: list[bytes], vocabulary: str, said: tuple[bool, bool]
-) -> None:
+def test_whether_an_example_was_exercised_and_shows(bad, examples, vocabulary, said):
     assert Latecoming(ref=right, bad=bad).exercise(examples, vocabulary) == [said]
 
 
 @pytest.mark.parametrize("reason", ["time is up", "it took long"])
-def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
-    monkeypatch: pytest.MonkeyPatch, reason: str
-) -> None:
+def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(monkeypatch, reason):
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     if reason == "it took long":
         monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
@@ -191,12 +169,12 @@ def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(
 
 
 def test_nothing_provisional_is_left_of_what_may_be_expected(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """A smaller input parts at another stage, which is expected, and time ends before its kind."""
     whole = b"some longer text with a mark! in it"
 
-    def explain(violation: Violation, contract: Contract) -> Explained:
+    def explain(violation, contract):
         parted = "pre-tokens" if len(violation.data) == len(whole) else "merges"
         sides = {"left": "ref", "right": "bad", "left_model": "ref", "right_model": "bad"}
         return cast("Explained", {**sides, "stages": [], "parted": parted})
@@ -206,7 +184,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
     scene = Watched((entry,), ref=right, bad=wrong_at(b"!"))
     questions = [0]
 
-    def left() -> float:
+    def left():
         questions[0] += 1
         return 100.0 if questions[0] < 16 else 0.0
 
@@ -222,10 +200,10 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 # Further questions.
 
 
-def test_a_question_that_is_queued_is_dropped_and_ends_no_process() -> None:
+def test_a_question_that_is_queued_is_dropped_and_ends_no_process():
     scene = Watched(ref=right, other=right)
     queued, busy = Silent(at_it=False), Silent(at_it=True)
-    scene.pool._workers = {"ref": queued, "other": busy}  # type: ignore[dict-item]
+    scene.pool._workers = {"ref": queued, "other": busy}
     left = iter([1.0, 0.01])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
@@ -234,13 +212,13 @@ def test_a_question_that_is_queued_is_dropped_and_ends_no_process() -> None:
     assert busy.abandoned == 0  # its question was not the one that was waited for
 
 
-def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
+def test_all_questions_of_a_check_that_are_queued_are_dropped():
     scene = Watched(ref=right)
-    futures: list[Future[Results]] = [Future(), Future()]
+    futures = [Future(), Future()]
     futures[0].set_running_or_notify_cancel()
     silent, given = Silent(), iter(futures)
-    silent.ask = lambda request: next(given)  # type: ignore[method-assign]
-    scene.pool._workers = {"ref": silent}  # type: ignore[dict-item]
+    silent.ask = lambda request: next(given)
+    scene.pool._workers = {"ref": silent}
     left = iter([1.0])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
@@ -252,11 +230,11 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped() -> None:
 # Growth of who was not asked.
 
 
-def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said() -> None:
-    def silent(data: bytes) -> Unsupported:
+def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said():
+    def silent(data):
         return Unsupported(ABANDONED)
 
-    answers: dict[str, Answer] = {"fine": lambda data: 1000 + len(data), "gone": silent}
+    answers = {"fine": lambda data: 1000 + len(data), "gone": silent}
     said, _ = measure(answers)
     [gone] = [one for one in said if one.implementation == "gone"]
     assert gone.verdict == "inconclusive"
@@ -274,12 +252,10 @@ def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said() -> None
         ("withdrawn after 16 deaths", "failed", False),
     ],
 )
-def test_a_machine_without_room_for_a_process_breaks_no_bound(
-    after: int, reason: str, verdict: str, kept: bool
-) -> None:
+def test_a_machine_without_room_for_a_process_breaks_no_bound(after, reason, verdict, kept):
     asked = 0
 
-    def until_it_ends(data: bytes) -> int | Unsupported:
+    def until_it_ends(data):
         nonlocal asked
         asked += 1
         if asked <= after:
@@ -289,153 +265,13 @@ def test_a_machine_without_room_for_a_process_breaks_no_bound(
 
     pool = Simulated({"fine": lambda data: 1000 + len(data), "mine": until_it_ends})
     taking = of_participants([participant("fine"), participant("mine")])
-    said: list[Measured] = []
-    Measurement(cast("WorkerPool", pool), [taking], FAMILIES[:1], LARGEST).run(60.0, said.append)
+    said = []
+    Measurement(pool, [taking], FAMILIES[:1], LARGEST).run(60.0, said.append)
     [mine] = [one for one in said if one.implementation == "mine"]
     assert mine.verdict == verdict
     assert reason in mine.note
     [judged] = judge_growth([mine], [], claiming=(), own=["mine"])
     assert (judged.outcome != "fail") is kept
-
-
-# The pace.
-
-
-class ByHand:
-    """An pool whose answers come when the test says so; abandoned: is set when anybody is."""
-
-    def __init__(self) -> None:
-        self.asked: list[tuple[str, int, Future[Results]]] = []
-        self.abandoned = threading.Event()
-        self.names: list[str] = []
-
-    def ask(self, contract: Contract, inputs: Inputs) -> Pending:
-        futures: dict[str, Asked] = {}
-        for name in contract.names:
-            future: Future[Results] = Future()
-            self.asked.append((name, len(inputs), future))
-            futures[name] = Asked(future)
-        return Pending(contract, inputs, futures, threading.Event())
-
-    def answer(self, *names: str) -> None:
-        for name, count, future in self.asked:
-            if name in names and not future.done():
-                future.set_result(Results.of([Encoded(())] * count))
-
-    def abandon(self, names: Sequence[str]) -> None:
-        self.names += names
-        if names:
-            self.abandoned.set()
-
-    def withdrawn(self) -> dict[str, str]:
-        return {}
-
-
-def feed_of(pool: ByHand, judging: Callable[[Observation], Any], *names: str) -> Feed:
-    def judge_batch(seen: Observation, batch: Batch) -> int:
-        judging(seen)
-        return 0
-
-    return Feed(cast("WorkerPool", pool), [contract(*names)], lambda one, batch: True, judge_batch)
-
-
-def batch(number: int, size: int = 100, count: int = 100) -> Batch:
-    return Batch("one", 0, number, number * count, [b"x" * size] * count)
-
-
-def test_who_has_not_shown_its_pace_is_asked_few_bytes() -> None:
-    pool = ByHand()
-    judged: list[int] = []
-    feed = feed_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b", "slow")
-    few = telling_inputs(batch(0).inputs)
-    assert few * 100 >= TELLING > (few - 1) * 100
-    feed.offer(batch(0))
-    assert [(name, count) for name, count, _ in pool.asked] == [
-        ("a", few), ("b", few), ("slow", few),
-    ]  # fmt: skip
-    pool.answer("a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    before = len(pool.asked)
-    feed.offer(batch(1))
-    # The rest of the first batch is asked now, of the slow one again no more than a little.
-    most = {name: max(n for one, n, _ in pool.asked[before:] if one == name) for name in ("a",)}
-    assert most["a"] > few
-    assert all(count == few for name, count, _ in pool.asked if name == "slow")
-    pool.answer("a", "b", "slow")
-    feed.judged(feed.finish(lambda name, waited: False))
-    assert sum(judged) == 200
-
-
-def test_what_was_held_back_is_asked_when_there_are_no_more_batches() -> None:
-    pool = ByHand()
-    judged: list[int] = []
-    feed = feed_of(pool, lambda seen: judged.append(len(seen.inputs)), "a", "b")
-
-    def over() -> bool:
-        pool.answer("a", "b")
-        return False
-
-    feed.run(iter([batch(0)]), over)
-    pool.answer("a", "b")
-    feed.judged(feed.finish(lambda name, waited: False))
-    assert sum(judged) == 100
-
-
-def test_all_that_was_answered_by_the_end_is_judged() -> None:
-    pool = ByHand()
-    judged: list[int] = []
-
-    def slowly(seen: Observation) -> None:
-        time.sleep(0.05)
-        judged.append(len(seen.inputs))
-
-    feed = feed_of(pool, slowly, "a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    for number in range(12):
-        feed.offer(batch(number))
-    pool.answer("a", "b")
-    assert feed.finish(lambda name, waited: False) == []
-    feed.judged([])
-    assert sum(judged) == 1200
-
-
-def test_who_owes_is_abandoned_before_its_judges_are_waited_for() -> None:
-    pool = ByHand()
-    told: list[bool] = []
-    feed = feed_of(pool, lambda seen: told.append(pool.abandoned.wait(30)), "a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    feed.offer(batch(0))
-    pool.answer("a", "b")
-    feed.offer(batch(1))
-    assert feed.finish(lambda name, waited: False) == ["a", "b"]
-    feed.judged(["a", "b"])
-    assert pool.names == ["a", "b"]
-    assert told == [True]
-
-
-def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -> None:
-    class Soon:
-        """Answered from so many looks on."""
-
-        looks = 0
-
-        @property
-        def done(self) -> bool:
-            self.looks += 1
-            return self.looks > 3
-
-    pool = ByHand()
-    judged: list[list[str]] = []
-    feed = feed_of(pool, lambda seen: judged.append(list(seen.results)), "a", "b")
-    asked = contract("a", "b")
-    pending = pool.ask(asked, Inputs.of(batch(0).inputs))
-    pool.answer("a", "b")
-    futures = {"a": pending.futures["a"], "b": cast("Asked", Soon())}
-    both = dict.fromkeys("ab", replace(pending, futures=futures))
-    feed._flights.append(Flight(asked, batch(0), 0.0, both, [Part(0, 100, ["a", "b"])]))
-    assert feed.finish(lambda name, waited: False) == ["b"]
-    feed.judged(["b"])
-    assert judged == [["a"]]
 
 
 # The campaign.
@@ -444,60 +280,60 @@ def test_who_answers_while_the_end_is_settled_is_late_or_judged_but_not_both() -
 class Scripted:
     """Stands in for a pool, and for a feed that does what it is told."""
 
-    def __init__(self, error: Exception | None = None) -> None:
+    def __init__(self, error=None):
         self.error = error
-        self.left: Callable[[], float] = lambda: 0.0
-        self.limits: list[float] = []
-        self.did: list[str] = []
-        self.unanswered: list[Any] = []
+        self.left = lambda: 0.0
+        self.limits = []
+        self.did = []
+        self.unanswered = []
         self.turn = threading.Lock()
 
-    def limit_by(self, left: Callable[[], float]) -> None:
+    def limit_by(self, left):
         self.left = left
 
     @contextlib.contextmanager
-    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
+    def lasting(self, left):
         # The examples of what is expected have the time of findings, not that of judges.
         assert left(0.0) > 5
         yield
 
     @property
-    def out_of_time(self) -> bool:
+    def out_of_time(self):
         return self.left() <= 0
 
-    def withdrawn(self) -> dict[str, str]:
+    def withdrawn(self):
         return {}
 
-    def kill(self) -> None:
+    def kill(self):
         self.did.append("kill")
 
-    def resume(self) -> None:
+    def resume(self):
         self.did.append("resume")
 
     # As a feed.
 
-    def run(self, *given: object) -> None:
+    def run(self, *given):
         self.limits.append(self.left())
         if self.error is not None:
             raise self.error
 
-    def finish(self, worth_waiting: object) -> list[str]:
+    def finish(self, worth_waiting):
         self.did.append("finish")
         return ["slow"]
 
-    def judged(self, owing: list[str]) -> None:
+    def judged(self, owing):
         # Whoever looks into findings is not to meet one that is given up and answers again.
         assert self.turn.locked()
         self.did.append(f"judged but for {owing}")
 
-    def close(self) -> None:
+    def close(self):
         self.did.append("close")
 
 
-def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
+def check(monkeypatch, scripted):
     plan = replace(small_plan(1, ()).plan, budget=Budget(seconds=1000.0))
     tracker = SimpleNamespace(settle=lambda pool: None)
-    run = RunState(plan, lambda event: None, cast("Any", tracker))
+    run = RunState(plan, lambda event: None, tracker)
     run.countdown.start()
     monkeypatch.setattr(checks, "Feed", lambda *given: scripted)
     opened = SimpleNamespace(contracts=lambda: [])
@@ -506,10 +342,10 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
     )
     Checks(run).step(
         Session(
-            cast("Any", scripted),
+            scripted,
             "v",
-            cast("Any", vocabulary),
-            cast("Any", opened),
+            vocabulary,
+            opened,
             time.monotonic() + 5,
         )
     )
@@ -517,8 +353,8 @@ def check(monkeypatch: pytest.MonkeyPatch, scripted: Scripted) -> RunState:
 
 
 def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     scripted = Scripted()
     run = check(monkeypatch, scripted)
     [limit] = scripted.limits
@@ -529,29 +365,8 @@ def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
     assert run.tally.unanswered == {"slow": 1}
 
 
-def test_no_judge_goes_on_after_a_fault(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_judge_goes_on_after_a_fault(monkeypatch):
     scripted = Scripted(ValueError("a fault"))
     with pytest.raises(ValueError, match="a fault"):
         check(monkeypatch, scripted)
     assert scripted.did == ["kill", "close"]
-
-
-def test_a_closed_feed_has_ended_its_judges() -> None:
-    pool = ByHand()
-    done: list[int] = []
-
-    def slowly(seen: Observation) -> None:
-        time.sleep(0.05)
-        done.append(1)
-
-    feed = feed_of(pool, slowly, "a", "b")
-    feed.rates |= {"a": 1e9, "b": 1e9}
-    for number in range(12):
-        feed.offer(batch(number))
-    pool.answer("a", "b")
-    feed._judge_answered()
-    feed.close()
-    ended = len(done)
-    assert 0 < ended < 12
-    time.sleep(0.2)
-    assert len(done) == ended

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, TypeVar
-
 import msgspec
 import numpy as np
 import pytest
@@ -19,8 +17,6 @@ from harness.studies.forced.jobs import MinimiseWitness, WalkSchema
 from harness.studies.forced.results import Tally, Walked
 from harness.workers import wire
 
-T = TypeVar("T")
-
 ids = st.lists(st.integers(-(2**31), 2**31 - 1), max_size=5).map(tuple)
 outcomes: st.SearchStrategy[Outcome] = st.one_of(
     ids.map(Encoded),
@@ -29,7 +25,7 @@ outcomes: st.SearchStrategy[Outcome] = st.one_of(
 )
 
 
-def read(message: bytes, kind: type[T], sequence: int = 1, count: int = 1) -> T | None:
+def read(message, kind, sequence=1, count=1):
     """What the harness makes of a message."""
     size = wire.PREFIX.size + wire.length_of(message)
     if size != len(message):
@@ -38,25 +34,22 @@ def read(message: bytes, kind: type[T], sequence: int = 1, count: int = 1) -> T 
 
 
 @given(st.lists(outcomes, max_size=8), st.integers(0, 2**40))
-def test_results_arrive_as_they_were_sent(sent: list[Outcome], sequence: int) -> None:
+def test_results_arrive_as_they_were_sent(sent, sequence):
     results = Results.of(sent)
     found = read(wire.packed_answer(sequence, results), Results, sequence, len(sent))
-    assert found is not None
     assert [found.outcome(row) for row in range(len(sent))] == sent
     assert found.messages == results.messages
 
 
-def test_texts_offsets_costs_and_times_arrive() -> None:
+def test_texts_offsets_costs_and_times_arrive():
     outcome = Encoded((1, 2), text=b"ab", offsets=((0, 1), (1, 2)))
     results = Results.of([outcome])
     found = read(wire.packed_answer(1, results), Results)
-    assert found is not None
     assert found.outcome(0) == outcome
     costly = Results(
         results.status, results.ids, results.ends, costs=np.array([[3, 4]]), timed=Spent(1, 2, 3, 4)
     )
     found = read(wire.packed_answer(1, costly), Results)
-    assert found is not None and found.costs is not None
     assert found.costs.tolist() == [[3, 4]]
     assert found.timed == Spent(1, 2, 3, 4)
 
@@ -79,7 +72,7 @@ COUNTEREXAMPLE = Counterexample("v", "exact", "chain", b"", b"\xff", (b"a", b"\x
         (Round.answer, Caught(400, COUNTEREXAMPLE)),
     ],
 )
-def test_each_answer_comes_back_as_it_was(kind: Any, answer: object) -> None:
+def test_each_answer_comes_back_as_it_was(kind, answer):
     message = wire.packed_answer(5, answer)
     assert read(message, kind, 5) == answer
     with pytest.raises(wire.Garbled, match="answered request 6 with an answer to 5"):
@@ -89,7 +82,7 @@ def test_each_answer_comes_back_as_it_was(kind: Any, answer: object) -> None:
             read(message, other, 5)
 
 
-def test_a_sign_of_life_is_no_answer_and_none_comes_before_a_batch() -> None:
+def test_a_sign_of_life_is_no_answer_and_none_comes_before_a_batch():
     beat = wire.packed_beat(1)
     assert read(beat, Walked) is None
     with pytest.raises(wire.Garbled, match="answered request 2 with an answer to 1"):
@@ -106,13 +99,13 @@ GOOD = wire.packed_answer(3, Results.of([Encoded((1, 2)), Rejected("no")]))
     ("sequence", "count", "why"),
     [(4, 2, "answered request 4 with an answer to 3"), (3, 1, "gave 2 outcomes for 1 inputs")],
 )
-def test_the_answer_to_another_request_is_garbage(sequence: int, count: int, why: str) -> None:
+def test_the_answer_to_another_request_is_garbage(sequence, count, why):
     with pytest.raises(wire.Garbled, match=why):
         read(GOOD, Results, sequence, count)
 
 
 @given(st.integers(0, len(GOOD) - 1), st.integers(1, 255))
-def test_one_changed_byte_is_noticed(place: int, change: int) -> None:
+def test_one_changed_byte_is_noticed(place, change):
     changed = bytearray(GOOD)
     changed[place] ^= change
     with pytest.raises((wire.Garbled, EOFError)):  # a shorter claim leaves bytes over
@@ -120,12 +113,12 @@ def test_one_changed_byte_is_noticed(place: int, change: int) -> None:
 
 
 @given(st.binary(min_size=wire.PREFIX.size, max_size=200))
-def test_garbage_is_never_an_answer(data: bytes) -> None:
+def test_garbage_is_never_an_answer(data):
     with pytest.raises(wire.Garbled):
         read(data, Results)
 
 
-def test_an_answer_is_bounded_by_what_was_asked() -> None:
+def test_an_answer_is_bounded_by_what_was_asked():
     largest = wire.largest(1000)
     assert wire.BESIDE < largest < wire.LIMIT == wire.largest(1 << 40)
     assert wire.length_of(wire.PREFIX.pack(wire.MAGIC, largest, 0), largest) == largest
@@ -137,12 +130,12 @@ def test_an_answer_is_bounded_by_what_was_asked() -> None:
 ONE: dict[str, object] = {"status": b"\0", "ids": b"", "ends": bytes(8)}
 
 
-def sent(*content: object) -> bytes:
+def sent(*content):
     """A message with a right checksum."""
     return wire.framed(msgspec.msgpack.encode(content))
 
 
-def forged(**fields: object) -> bytes:
+def forged(**fields):
     """A message with a right checksum, of one row, in which some fields are others."""
     return sent(1, {**ONE, **fields})
 
@@ -170,9 +163,7 @@ def forged(**fields: object) -> bytes:
         ({"offsets": bytes(16)}, "offsets"),
     ],
 )
-def test_a_well_formed_message_that_says_nonsense_is_garbage(
-    fields: dict[str, object], why: str
-) -> None:
+def test_a_well_formed_message_that_says_nonsense_is_garbage(fields, why):
     with pytest.raises(wire.Garbled, match=why) as raised:
         read(forged(**fields), Results)
     assert str(raised.value).isprintable()
@@ -204,14 +195,14 @@ LOADED = b'{"error": null, "kind": %s, "spent": %s}'
         sent(1, LOADED % (b'"%s"' % (b"x" * 100), b"1")),
     ],
 )
-def test_what_cannot_be_read_is_said_in_a_line(message: bytes) -> None:
+def test_what_cannot_be_read_is_said_in_a_line(message):
     with pytest.raises(wire.Garbled) as raised:
         read(message, Loaded)
     assert len(str(raised.value)) < 300
     assert str(raised.value).isprintable()
 
 
-def test_what_is_forged_would_be_an_answer_to_one_input() -> None:
+def test_what_is_forged_would_be_an_answer_to_one_input():
     found = read(forged(), Results)
     assert found is not None and found.outcome(0) == Encoded(())
     three = forged(status=bytes(2), ends=bytes(16), costs=bytes(24))
@@ -219,8 +210,7 @@ def test_what_is_forged_would_be_an_answer_to_one_input() -> None:
         read(three, Results, count=2)
 
 
-def test_messages_are_cut_by_the_harness_itself() -> None:
+def test_messages_are_cut_by_the_harness_itself():
     long = "x" * (wire.MESSAGE_LIMIT + 1)
     found = read(forged(status=b"\3", messages={0: long}), Results)
-    assert found is not None
     assert len(found.messages[0]) == wire.MESSAGE_LIMIT

@@ -1,14 +1,8 @@
 """Worker processes: deaths pinned to their inputs, neighbours answered, limits kept, no orphans."""
 
-from __future__ import annotations
-
-import signal
-import subprocess
 import sys
 import tempfile
-import textwrap
 import time
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,22 +10,17 @@ import psutil
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from harness.core.messages import Decode, Encode, Measure
 from harness.core.outcomes import (
     Encoded,
     Failed,
     Inputs,
-    Outcome,
-    Rejected,
     Results,
     Status,
-    Unsupported,
 )
 from harness.workers import Limits, Worker, kept, rows
 from harness.workers.tracebacks import EACH_REQUEST
-from impls.standard_error import LOG_TAIL
-from tests.harness.plugged import RAW, Make, ask, plugged
+from tests.harness.plugged import RAW, ask, plugged
 
 QUICK = Limits(seconds=1.0, memory=1 << 30)
 
@@ -140,37 +129,36 @@ class Prints(Plain):
 
 
 @pytest.fixture(scope="module")
-def vocabulary() -> Vocabulary:
+def vocabulary():
     return sources.resolve("toy_bytes")
 
 
 @pytest.fixture
-def make(tmp_path: Path) -> Iterator[Make]:
+def make(tmp_path):
     """Start a worker of one of the plug-in's classes."""
     with plugged(tmp_path, PLUGIN, QUICK) as start:
         yield start
 
 
-def statuses(outcomes: list[Outcome]) -> list[str]:
+def statuses(outcomes):
     return [outcome.status.label for outcome in outcomes]
 
 
-def said(outcome: Outcome) -> str:
-    assert isinstance(outcome, Failed | Unsupported | Rejected)
+def said(outcome):
     return outcome.message
 
 
-def of(data: bytes) -> Encoded:
+def of(data):
     return Encoded(tuple(data))
 
 
-def test_answers_in_order(make: Make) -> None:
+def test_answers_in_order(make):
     worker = make()
     futures = [worker.ask(Encode(Inputs.of([bytes([i])]), RAW)) for i in range(20)]
     assert [future.result().ids_of(0) for future in futures] == [[i] for i in range(20)]
 
 
-def test_what_an_encoder_raises_is_its_inputs_outcome(make: Make) -> None:
+def test_what_an_encoder_raises_is_its_inputs_outcome(make):
     outcomes = ask(make(), b"a", b"oops", b"panic", b"reject", b"never", b"huge", b"z")
     assert statuses(outcomes) == [
         *("encoded", "errored", "crashed", "rejected", "unsupported", "out-of-memory", "encoded")
@@ -180,7 +168,7 @@ def test_what_an_encoder_raises_is_its_inputs_outcome(make: Make) -> None:
     assert outcomes[6] == of(b"z")
 
 
-def test_an_error_is_told_with_the_users_frames_and_no_others(make: Make) -> None:
+def test_an_error_is_told_with_the_users_frames_and_no_others(make):
     worker = make()
     first, *_, last = outcomes = ask(worker, *[b"oops"] * (EACH_REQUEST + 1))
     frames = [line for line in said(first).splitlines() if line.startswith("  File ")]
@@ -202,16 +190,14 @@ def test_an_error_is_told_with_the_users_frames_and_no_others(make: Make) -> Non
         (b"segv", Status.CRASHED, "killed by SIGSEGV"),
     ],
 )
-def test_a_death_is_pinned_and_its_neighbours_are_answered(
-    make: Make, name: str, data: bytes, status: Status, message: str
-) -> None:
+def test_a_death_is_pinned_and_its_neighbours_are_answered(make, name, data, status, message):
     outcomes = ask(make(name), b"a", b"b", data, b"c", b"d")
     assert outcomes[2].status is status
     assert message in said(outcomes[2])
     assert [outcomes[i] for i in (0, 1, 3, 4)] == [of(b"a"), of(b"b"), of(b"c"), of(b"d")]
 
 
-def test_two_deaths_in_a_batch_are_pinned_and_a_third_is_not_asked(make: Make) -> None:
+def test_two_deaths_in_a_batch_are_pinned_and_a_third_is_not_asked(make):
     worker = make()
     outcomes = ask(worker, b"exit 1", b"a", b"exit 2", b"b", b"exit 3")
     assert statuses(outcomes) == ["crashed", "encoded", "crashed", "unsupported", "unsupported"]
@@ -219,9 +205,7 @@ def test_two_deaths_in_a_batch_are_pinned_and_a_third_is_not_asked(make: Make) -
     assert ask(worker, b"b") == [of(b"b")]
 
 
-def test_a_death_that_does_not_come_back_says_so(
-    make: Make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_death_that_does_not_come_back_says_so(make, tmp_path, monkeypatch):
     # Where a batch is one call, the input at work is not known, and each is tried alone.
     monkeypatch.setenv("TOKGATE_TEST_MARK", str(tmp_path / "mark"))
     outcomes = ask(make("Once"), b"a", b"once", threads=True)
@@ -231,14 +215,14 @@ def test_a_death_that_does_not_come_back_says_so(
     )
 
 
-def test_a_death_in_threads_alone_is_seen(make: Make) -> None:
+def test_a_death_in_threads_alone_is_seen(make):
     worker = make("Threads")
     assert ask(worker, b"a", b"b") == [of(b"a"), of(b"b")]
     outcomes = ask(worker, *[b"x" * 50] * 200, threads=True)
     assert Status.CRASHED in [outcome.status for outcome in outcomes]
 
 
-def test_a_hang_ends_in_time_and_the_rest_of_its_batch_is_not_asked(make: Make) -> None:
+def test_a_hang_ends_in_time_and_the_rest_of_its_batch_is_not_asked(make):
     worker = make()
     outcomes = ask(worker, b"a", b"hang", b"b")
     assert statuses(outcomes) == ["encoded", "timed-out", "unsupported"]
@@ -247,18 +231,18 @@ def test_a_hang_ends_in_time_and_the_rest_of_its_batch_is_not_asked(make: Make) 
     assert ask(worker, b"b") == [of(b"b")]
 
 
-def test_growing_memory_is_stopped_at_its_limit(make: Make) -> None:
+def test_growing_memory_is_stopped_at_its_limit(make):
     limits = Limits(seconds=20.0, memory=400 << 20)
     (outcome,) = ask(make("Plain", limits), b"grow")
     assert outcome.status is Status.OUT_OF_MEMORY
 
 
-def test_a_death_by_a_signal_without_a_name(make: Make) -> None:
+def test_a_death_by_a_signal_without_a_name(make):
     (outcome,) = ask(make(), b"rt40")
     assert said(outcome).startswith("killed by signal 40")
 
 
-def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Vocabulary) -> None:
+def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary):
     before = descendants()
     program = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
     worker = Worker("program", f"cmd:{sys.executable} {program} --kind correct", QUICK)
@@ -268,27 +252,14 @@ def test_the_next_vocabulary_ends_the_program_of_the_one_before(vocabulary: Voca
     worker.close()
 
 
-def test_no_circle_of_the_vocabulary_before_stays(make: Make, vocabulary: Vocabulary) -> None:
+def test_no_circle_of_the_vocabulary_before_stays(make, vocabulary):
     worker = make("Circular")
     assert worker.ask(Measure(Inputs.of([b""]), RAW)).result(timeout=300).timed is not None
     assert worker.load(vocabulary).result().error is None
     assert ask(worker, b"") == [Encoded((1,))]
 
 
-def test_the_end_of_standard_error_is_kept(make: Make) -> None:
-    (outcome,) = ask(make(), b"log!")
-    assert said(outcome).endswith("the end")
-    assert LOG_TAIL <= len(said(outcome)) <= LOG_TAIL + 200
-
-
-def test_what_it_prints_stays_out_of_the_way(make: Make, capfd: pytest.CaptureFixture[str]) -> None:
-    assert ask(make("Prints"), b"a", b"b") == [of(b"a"), of(b"b")]
-    assert capfd.readouterr().out == ""
-
-
-def test_withdrawn_after_so_many_deaths_and_back_with_the_next_vocabulary(
-    make: Make, vocabulary: Vocabulary
-) -> None:
+def test_withdrawn_after_so_many_deaths_and_back_with_the_next_vocabulary(make, vocabulary):
     worker = make("Plain", replace(QUICK, deaths=3))
     assert statuses(ask(worker, b"exit")) == ["crashed"]
     assert worker.withdrawn is None
@@ -300,23 +271,22 @@ def test_withdrawn_after_so_many_deaths_and_back_with_the_next_vocabulary(
     assert ask(worker, b"a") == [of(b"a")]
 
 
-def test_a_batch_of_another_form_is_asked_for_one_by_one(make: Make) -> None:
+def test_a_batch_of_another_form_is_asked_for_one_by_one(make):
     worker = make("BadBatches")
     for form in (b"list", b"narrow", b"back", b"short", b"wide", b"flat", b"deep", b"many"):
         assert ask(worker, form, b"ab") == [of(form), of(b"ab")], form
 
 
 @pytest.mark.thorough  # it waits for time-outs
-def test_withdrawn_after_so_many_hangs(make: Make) -> None:
+def test_withdrawn_after_so_many_hangs(make):
     worker = make("Plain", Limits(seconds=0.3, hangs=2))
     assert statuses(ask(worker, b"hang") + ask(worker, b"hang")) == ["timed-out", "timed-out"]
     assert worker.withdrawn == "withdrawn after 2 time-outs"
 
 
-def test_a_vocabulary_that_does_not_load_is_one_line(make: Make) -> None:
+def test_a_vocabulary_that_does_not_load_is_one_line(make):
     worker = make()
     loaded = worker.load(sources.resolve("toy_acbb")).result()
-    assert loaded.error is not None
     assert loaded.error.split("\n")[0] == "RuntimeError: not this one"
     assert 'raise RuntimeError("not this one")' in loaded.error  # and the plug-in's own frames
     assert "server.py" not in loaded.error
@@ -324,13 +294,13 @@ def test_a_vocabulary_that_does_not_load_is_one_line(make: Make) -> None:
     assert statuses(ask(worker, b"a")) == ["unsupported"]
 
 
-def test_a_vocabulary_that_is_refused_is_no_failure(make: Make) -> None:
+def test_a_vocabulary_that_is_refused_is_no_failure(make):
     loaded = make().load(sources.resolve("toy_unigram")).result()
     assert loaded.unsupported
     assert loaded.error == "not for me"
 
 
-def test_a_death_while_decoding_is_pinned(make: Make) -> None:
+def test_a_death_while_decoding_is_pinned(make):
     worker = make()
     packed = Results.of([of(b"a"), of(b"exit"), of(b"b")])
     outcomes = rows(worker.ask(Decode(packed.ids, packed.ends)).result())
@@ -339,14 +309,12 @@ def test_a_death_while_decoding_is_pinned(make: Make) -> None:
     assert outcomes == [Encoded((97,), text=b"a")]
 
 
-def descendants() -> set[int]:
+def descendants():
     every = {child.pid for child in psutil.Process().children(recursive=True)}
     return every - {one._popen.pid for one in (kept.ANEW, kept.OURS) if one._popen}
 
 
-def test_nothing_is_left_after_close(
-    vocabulary: Vocabulary, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_left_after_close(vocabulary, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     before = descendants()
     program = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
@@ -364,42 +332,9 @@ def test_nothing_is_left_after_close(
     assert [path.name for path in tmp_path.glob("*/*")] == ["owner"]  # until the harness ends
 
 
-def test_a_kill_from_another_thread_ends_a_waiting_request(make: Make) -> None:
+def test_a_kill_from_another_thread_ends_a_waiting_request(make):
     worker = make("Plain", Limits(seconds=30.0))
     future = worker.ask(Encode(Inputs.of([b"hang", b"a"]), RAW))
     time.sleep(0.5)
     worker.stop()
     assert statuses(rows(future.result(timeout=300))) == ["unsupported", "unsupported"]
-
-
-def test_no_orphans_after_the_harness_is_killed(tmp_path: Path) -> None:
-    plugin = tmp_path / "plugin.py"
-    plugin.write_text(PLUGIN)
-    program = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
-    script = f"""
-        import sys, time
-        from corpora.vocabularies import sources
-        from harness.core.messages import Encode
-        from harness.core.outcomes import Inputs
-        from harness.workers import Limits, Worker
-        from impls.interface import Mode
-        v = sources.resolve("toy_bytes")
-        workers = [
-            Worker("a", "{plugin}:Plain", Limits()),
-            Worker("b", "cmd:{sys.executable} {program} --kind correct", Limits()),
-        ]
-        print([w.load(v).result().error for w in workers], flush=True)
-        workers[0].ask(Encode(Inputs.of([b"hang"]), Mode(pretokenize=False)))
-        time.sleep(60)
-    """
-    with subprocess.Popen(
-        [sys.executable, "-c", textwrap.dedent(script)], stdout=subprocess.PIPE, text=True
-    ) as parent:
-        assert parent.stdout is not None
-        assert parent.stdout.readline() == "[None, None]\n"
-        family = psutil.Process(parent.pid).children(recursive=True)
-        assert len(family) >= 3
-        parent.send_signal(signal.SIGKILL)
-    gone, alive = psutil.wait_procs(family, timeout=60)
-    assert not alive
-    assert len(gone) == len(family)

@@ -1,4 +1,4 @@
-"""Plans of a few seconds on toys, whose budget is a number of cases."""
+"""Plans for tests: of anything, and of a few seconds on toys by a number of cases."""
 
 from __future__ import annotations
 
@@ -10,8 +10,28 @@ from corpora.generators.catalog import generators
 from harness.checks import CHECKS
 from harness.engine import selection
 from harness.engine.planning import Plan
-from harness.engine.suites import Budget, Suite
+from harness.engine.suites import SUITES, Budget, Suite
 from harness.workers import Limits
+
+
+def any_plan(
+    impls: Sequence[str] = (), vocabularies: Sequence[str] = (), seed: int = 0, **changes: Any
+) -> Plan:
+    """A plan of these, in which nobody is asked anything unless the changes say what."""
+    plan = Plan(
+        vocabularies=selection.vocabularies(vocabularies, seed) if vocabularies else {},
+        participants=selection.participants(impls)[0] if impls else [],
+        references=frozenset(),
+        generators=[],
+        checks=[],
+        expectations=(),
+        suite=SUITES["smoke"],
+        budget=Budget(),
+        seed=seed,
+        jobs=1,
+        fail_fast=False,
+    )
+    return replace(plan, **changes)
 
 
 def toy_plan(
@@ -24,20 +44,12 @@ def toy_plan(
     **changes: Any,
 ) -> Plan:
     """These implementations beside the definition, which is trusted. drawn: the generators."""
-    present, _ = selection.participants(["bpe.naive", *impls])
-    catalog = generators()
-    plan = Plan(
-        vocabularies=selection.vocabularies(vocabularies),
-        participants=present,
-        references=frozenset({"bpe.naive"}),
-        generators=[catalog[name] for name in drawn],
-        checks=[CHECKS[name] for name in checks],
-        expectations=(),
-        suite=Suite("fuzz", "small", "endless", longest, 0.0, 0),
-        budget=Budget(cases=cases),
-        seed=0,
-        jobs=1,
-        fail_fast=False,
-        limits=Limits(seconds=120.0, deaths=3, batch_deaths=1),
-    )
-    return replace(plan, **changes)
+    given: dict[str, Any] = {
+        "references": frozenset({"bpe.naive"}),
+        "generators": [generators()[name] for name in drawn],
+        "checks": [CHECKS[name] for name in checks],
+        "suite": Suite("fuzz", "small", "endless", longest, 0.0, 0),
+        "budget": Budget(cases=cases),
+        "limits": Limits(seconds=120.0, deaths=3, batch_deaths=1),
+    }
+    return any_plan(["bpe.naive", *impls], vocabularies, **{**given, **changes})

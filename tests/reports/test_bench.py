@@ -1,9 +1,6 @@
 """Reports of a measurement of speed: what tables say, valid plots, a page that loads nothing."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 import pytest
@@ -12,7 +9,6 @@ from rich.console import Console
 from harness.events import (
     Benched,
     BenchStarted,
-    Event,
     Finished,
     VocabularyLoaded,
     VocabularyOpened,
@@ -25,11 +21,11 @@ from reports.speeds import DOUBT, KINDS, LEAST_ROUNDS, compared, tables
 NASTY = "<script>alert(1)</script>\u202e"
 
 
-def timing(kind: str, number: int, size: int, cpu: float) -> dict[str, Any]:
+def timing(kind, number, size, cpu):
     return {"kind": kind, "round": number, "bytes": size, "passes": 1, "cpu": cpu, "wall": cpu}
 
 
-def cell(row: str, size: int, speed: float, **other: Any) -> Benched:
+def cell(row, size, speed, **other):
     """A cell whose best fresh speed is ``speed`` MiB/s, warm twice and cold half of it."""
     cpu = size / 2**20 / speed
     timings = [
@@ -37,7 +33,7 @@ def cell(row: str, size: int, speed: float, **other: Any) -> Benched:
         *(timing("warm", i, size, cpu / 2 * (1 + i)) for i in range(3)),
         *(timing("fresh", i, size, cpu * (1 + i)) for i in range(3)),
     ]
-    whole: dict[str, Any] = {
+    whole = {
         "vocabulary": "v", "text": "source", "mode": "text", "row": row, "implementation": row,
         "size": size, "bytes": size, "status": "measured", "note": "", "answer": "equal",
         "trusted": "tiktoken", "tokens": 9, "timings": timings,
@@ -45,7 +41,7 @@ def cell(row: str, size: int, speed: float, **other: Any) -> Benched:
     return Benched(**{**whole, **other})
 
 
-def record(*cells: Event, complete: bool = True, **other: Any) -> list[Event]:
+def record(*cells, complete=True, **other):
     started = BenchStarted(
         time="2026-01-01T00:00:00+00:00", command=f"tokgate bench {NASTY}", seed=0, rounds=3,
         cold=1, sizes=[1024, 1 << 20], texts={"source": f"source {NASTY}"}, modes=["text"],
@@ -58,7 +54,7 @@ def record(*cells: Event, complete: bool = True, **other: Any) -> list[Event]:
     return [replace(started, **other), vocabulary, *cells, end]
 
 
-def usual() -> list[Event]:
+def usual():
     return record(
         *(cell("slow", size, 2) for size in (1024, 1 << 20)),
         *(cell("tiktoken", size, 8) for size in (1024, 1 << 20)),
@@ -70,15 +66,15 @@ def usual() -> list[Event]:
     )
 
 
-def printed(of: list[Event]) -> str:
+def printed(of):
     console = Console(width=100, record=True, file=open("/dev/null", "w"))  # noqa: PTH123, SIM115
     for part in terminal.render(bench.page(of).blocks):
         console.print(part)
     return console.export_text()
 
 
-def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
-    def of(mode: str, cpu: float, wall: float) -> Benched:
+def test_threads_are_measured_by_the_wall_and_beside_one():
+    def of(mode, cpu, wall):
         timings = [{**timing("fresh", i, 1 << 20, cpu), "wall": wall} for i in range(3)]
         return cell("tiktoken", 1 << 20, 1, mode=mode, timings=timings)
 
@@ -95,19 +91,18 @@ def test_threads_are_measured_by_the_wall_and_beside_one() -> None:
     assert "× one thread" in text
 
 
-def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size() -> None:
+def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size():
     (table,) = tables(usual())
     assert [line.name for line in table.lines] == ["fast", "wrong", "tiktoken", "slow", NASTY]
     assert table.base == "tiktoken"
     fresh, warm, cold = (table.lines[0].speeds[1 << 20, kind] for kind in KINDS)
     assert (fresh.best, fresh.median) == (pytest.approx(80), pytest.approx(40))
-    assert fresh.ratio is not None
     assert fresh.ratio.value == pytest.approx(10)
     assert (warm.best, cold.best) == (pytest.approx(160), pytest.approx(40))
 
 
-def test_rounds_enough_give_an_interval_and_a_word() -> None:
-    def many(row: str, speeds: list[float]) -> Benched:
+def test_rounds_enough_give_an_interval_and_a_word():
+    def many(row, speeds):
         timings = [timing("fresh", i, 1 << 20, 1 / speed) for i, speed in enumerate(speeds)]
         return cell(row, 1 << 20, 1, timings=timings)
 
@@ -126,14 +121,14 @@ def test_rounds_enough_give_an_interval_and_a_word() -> None:
     assert ", ahead" not in printed(usual())
 
 
-def test_without_a_base_there_are_no_ratios() -> None:
+def test_without_a_base_there_are_no_ratios():
     (table,) = tables(record(cell("fast", 1024, 80)))
     assert table.base == ""
     assert table.lines[0].speeds[1024, "fresh"].ratio is None
     assert "no base was measured" in printed(record(cell("fast", 1024, 80)))
 
 
-def test_the_terminal_shows_marks_and_reasons() -> None:
+def test_the_terminal_shows_marks_and_reasons():
     said = printed(usual())
     assert max(map(len, said.splitlines())) <= 100
     assert "wrong ✗" in said
@@ -144,10 +139,9 @@ def test_the_terminal_shows_marks_and_reasons() -> None:
     assert tables([]) == []
 
 
-def test_plots_have_all_lines_with_their_spread() -> None:
+def test_plots_have_all_lines_with_their_spread():
     (table,) = tables(usual())
     plot, ratios = bench.by_size(table, {}), bench.ratios(table)
-    assert plot is not None and ratios is not None
     lines = [(one.name, len(one.points), len(one.spread), one.wide) for one in plot.series[:3]]
     assert lines == [("fast", 2, 2, False), ("wrong ✗", 2, 2, False), ("tiktoken", 2, 2, True)]
     assert [one.name for one in ratios.series] == ["fresh", "warm", "cold"]
@@ -156,12 +150,11 @@ def test_plots_have_all_lines_with_their_spread() -> None:
     assert (bench.by_size(empty, {}), bench.ratios(empty)) == (None, None)
 
 
-def test_one_size_has_ratios_and_no_column_of_dots() -> None:
+def test_one_size_has_ratios_and_no_column_of_dots():
     one = record(cell("tiktoken", 1024, 8), cell("fast", 1024, 80))
     (table,) = tables(one)
     assert bench.by_size(table, {}) is None
     ratios = bench.ratios(table)
-    assert ratios is not None
     spreads = [spread for one in ratios.series for spread in one.spread]
     assert len(spreads) == 2 * 3
     # The slowest of three rounds takes three times as long.
@@ -169,7 +162,7 @@ def test_one_size_has_ratios_and_no_column_of_dots() -> None:
     assert low / high == pytest.approx(1 / 3, abs=0.01)
 
 
-def test_the_page_says_who_is_the_fastest_of_those_that_are_right() -> None:
+def test_the_page_says_who_is_the_fastest_of_those_that_are_right():
     assert bench.leader(tables(usual())) == (
         "Fastest on source (1 MiB, v): fast with 80.0 MiB/s, 10.0 times tiktoken."
     )
@@ -177,7 +170,7 @@ def test_the_page_says_who_is_the_fastest_of_those_that_are_right() -> None:
     assert "No implementation with the right answers" in bench.leader(tables(wrong))
 
 
-def opened(name: str, cold: float, warm: float, **other: Any) -> VocabularyOpened:
+def opened(name, cold, warm, **other):
     """Two rounds, the second of which took twice as long; memory as if nothing else ran."""
     openings = [
         {
@@ -188,14 +181,14 @@ def opened(name: str, cold: float, warm: float, **other: Any) -> VocabularyOpene
         for number in range(2)
         for kind, cpu in (("cold", cold), ("warm", warm))
     ]  # fmt: skip
-    whole: dict[str, Any] = {
+    whole = {
         "vocabulary": "v", "implementation": name, "file": f"file {NASTY}", "text": "source",
         "bytes": 1 << 20, "status": "measured", "note": "", "openings": openings,
     }  # fmt: skip
     return VocabularyOpened(**{**whole, **other})
 
 
-def test_openings_have_a_table_from_the_quickest_down() -> None:
+def test_openings_have_a_table_from_the_quickest_down():
     openings = [
         opened("slow", 3.0, 0.5),
         opened("tiktoken", 0.4, 0.3),
@@ -215,17 +208,17 @@ def test_openings_have_a_table_from_the_quickest_down() -> None:
     assert "the least of 2 rounds" in " ".join(said.split())
 
 
-def rounds(values: list[float]) -> dict[int, float]:
+def rounds(values):
     return dict(enumerate(values))
 
 
-def test_the_rounds_that_both_have_are_compared() -> None:
+def test_the_rounds_that_both_have_are_compared():
     mine = dict.fromkeys(range(7), 3.0) | {9: 100.0}
     found = compared(mine, dict.fromkeys(range(1, 9), 1.0))
     assert (found.value, found.interval, found.verdict) == (3.0, (3.0, 3.0), "ahead")
 
 
-def test_of_few_rounds_the_best_are_compared() -> None:
+def test_of_few_rounds_the_best_are_compared():
     found = compared({0: 8.0, 1: 4.0, 2: 9.0}, {1: 2.0, 2: 3.0, 3: 1.0})
     assert (found.value, found.interval, found.verdict) == (3.0, None, "")
 
@@ -233,20 +226,20 @@ def test_of_few_rounds_the_best_are_compared() -> None:
 @pytest.mark.parametrize(
     ("count", "low", "high"), [(6, 1, 6), (8, 1, 8), (9, 2, 8), (15, 4, 12), (31, 10, 22)]
 )
-def test_ranks_are_those_of_the_table(count: int, low: int, high: int) -> None:
+def test_ranks_are_those_of_the_table(count, low, high):
     # Conover, table A3: the sign test at 5 %.
     found = compared(rounds([float(i) for i in range(1, count + 1)]), rounds([1.0] * count))
     assert found.interval == (low, high)
 
 
-def test_a_disturbance_that_falls_on_both_decides_nothing() -> None:
+def test_a_disturbance_that_falls_on_both_decides_nothing():
     disturbed = [1.0, 0.2, 1.0, 0.5, 0.9, 0.3, 1.0]
     found = compared(rounds([2 * one for one in disturbed]), rounds(disturbed))
     assert (found.interval, found.verdict) == ((2.0, 2.0), "ahead")
 
 
 @pytest.mark.parametrize("count", [LEAST_ROUNDS, 7, 9, 15, 31])
-def test_equally_fast_ones_are_hardly_ever_told_apart(count: int) -> None:
+def test_equally_fast_ones_are_hardly_ever_told_apart(count):
     rng = np.random.default_rng(count)
     told = 0
     for _ in range(1000):

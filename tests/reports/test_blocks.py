@@ -1,7 +1,5 @@
 """Blocks: each renderer shows all of them, and nothing of what is put in breaks out."""
 
-from __future__ import annotations
-
 import io
 import re
 
@@ -13,7 +11,6 @@ from reports.blocks import (
     Aligned,
     Axis,
     Banner,
-    Block,
     Cell,
     Code,
     Details,
@@ -71,7 +68,7 @@ BLOCKS = [
 ]  # fmt: skip
 
 
-def test_a_page_has_every_block_and_nothing_breaks_out() -> None:
+def test_a_page_has_every_block_and_nothing_breaks_out():
     text = html.render(Page("title", "brand", BLOCKS))
     parsed = Parsed(text)
     assert (parsed.unbalanced, parsed.stack) == ([], [])
@@ -89,14 +86,14 @@ def test_a_page_has_every_block_and_nothing_breaks_out() -> None:
     assert "uPlot" not in html.render(Page("title", "brand", BLOCKS[2:]))
 
 
-def test_a_link_is_clickable_only_where_it_is_harmless() -> None:
+def test_a_link_is_clickable_only_where_it_is_harmless():
     assert html.link("findings/f-1/repro.py#a:b") == "findings/f-1/repro.py#a:b"
     assert html.link("HTTPS://a.example") == "HTTPS://a.example"
     for bad in ("javascript:alert(1)", "data:x", "//x", "a\u202eb", ""):
         assert html.link(bad) == ""
 
 
-def test_markdown_has_what_stands_open() -> None:
+def test_markdown_has_what_stands_open():
     text = markdown.render(BLOCKS)
     assert text.startswith("## ❔ All is well\n\nbecause\n\na stamp\n\n- one\n")
     assert "| Name | Fast | Slow |\n| --- | ---: | ---: |" in text
@@ -110,21 +107,21 @@ def test_markdown_has_what_stands_open() -> None:
         assert hidden not in text
 
 
-def test_markdown_says_what_it_leaves_out() -> None:
+def test_markdown_says_what_it_leaves_out():
     lines = markdown.render([Items([str(number) for number in range(60)])]).splitlines()
     assert (len(lines), lines[-1]) == (51, "- and 10 more")
     assert markdown.inline(Span("a", href="javascript:b")) == "a"
     assert markdown.inline(("see ", Span("a", href="b.html"))) == "see [a](b.html)"
 
 
-def test_every_renderer_says_how_many_rows_are_left_out() -> None:
+def test_every_renderer_says_how_many_rows_are_left_out():
     table = Table("t", "Head", [["first"], ["second"], ["third"]], most=1)
     for one in shown(table):
         assert "first" in one and "second" not in one
         assert "2 more are not shown here." in one
 
 
-def test_a_terminal_has_what_stands_open() -> None:
+def test_a_terminal_has_what_stands_open():
     told = io.StringIO()
     Display(width=100, file=told).show(BLOCKS)
     text = told.getvalue()
@@ -136,7 +133,7 @@ def test_a_terminal_has_what_stands_open() -> None:
         assert hidden not in text
 
 
-def shown(*blocks: Block) -> list[str]:
+def shown(*blocks):
     """The same blocks by each renderer."""
     console = Console(width=100, file=io.StringIO())
     with console.capture() as printed:
@@ -144,13 +141,13 @@ def shown(*blocks: Block) -> list[str]:
     return [html.render(Page("", "", blocks)), markdown.render(blocks), printed.get()]
 
 
-def test_a_table_without_rows_says_so_or_is_not_there() -> None:
+def test_a_table_without_rows_says_so_or_is_not_there():
     said = Table("t", "A column", [], empty="nobody came")
     assert all("nobody came" in one for one in shown(said))
     assert not any("A column" in one for one in shown(said, Table("t", "A column", [])))
 
 
-def test_what_is_for_a_page_is_on_a_page_alone() -> None:
+def test_what_is_for_a_page_is_on_a_page_alone():
     table = Table("t", "Head | (Other)", [["first", "second"]])
     page, *others = shown(table, Section("third", [Paragraph("fourth")], "a", page=True))
     assert all(word in page for word in ("first", "second", "third", "fourth"))
@@ -159,10 +156,10 @@ def test_what_is_for_a_page_is_on_a_page_alone() -> None:
         assert not any(word in one for word in ("second", "third", "fourth"))
 
 
-def test_a_terminal_ends_with_the_verdict() -> None:
+def test_a_terminal_ends_with_the_verdict():
     *_, printed = shown(Banner("the verdict"), Paragraph("before"))
     assert printed.index("before") < printed.index("the verdict")
 
 
-def test_words_of_an_enumeration_are_text() -> None:
+def test_words_of_an_enumeration_are_text():
     assert all("crash" in one for one in shown(Paragraph(Severity.CRASH)))

@@ -3,10 +3,8 @@
 Playwright drives the Chromium of the distribution; both it and axe-core are of the extra ``dev``.
 """
 
-from __future__ import annotations
-
 import shutil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -17,8 +15,7 @@ sync_api = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from pathlib import Path
+    pass
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),
@@ -70,7 +67,7 @@ OPEN_ALL = """() => {
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
+def browser():
     with sync_api.sync_playwright() as playwright:
         made = playwright.chromium.launch(executable_path=CHROMIUM, args=FLAGS, timeout=HANG)
         yield made
@@ -78,16 +75,16 @@ def browser() -> Iterator[Any]:
 
 
 @pytest.fixture(scope="module")
-def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def written(tmp_path_factory):
     return every_page.write(tmp_path_factory.mktemp("pages"))
 
 
 @pytest.fixture
-def opened(browser: Any, written: dict[str, Path]) -> Iterator[Callable[..., Any]]:
+def opened(browser, written):
     """Opens a page by its name in a view, at an anchor."""
     contexts = []
 
-    def open_page(name: str, view: str = "wide", anchor: str = "") -> Any:
+    def open_page(name, view="wide", anchor=""):
         width, scheme = VIEWS[view]
         # axe is put into the page, which the page's own policy forbids.
         context = browser.new_context(
@@ -106,11 +103,9 @@ def opened(browser: Any, written: dict[str, Path]) -> Iterator[Callable[..., Any
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("name", every_page.REPORTS)
-def test_nothing_is_loaded_and_nothing_complained_of(
-    name: str, scheme: Any, browser: Any, written: dict[str, Path]
-) -> None:
+def test_nothing_is_loaded_and_nothing_complained_of(name, scheme, browser, written):
     context = browser.new_context(color_scheme=scheme)
-    page, told = context.new_page(), list[str]()
+    page, told = context.new_page(), []
     for kind in ("console", "pageerror", "request"):
         page.on(kind, lambda one: told.append(getattr(one, "url", None) or str(one)))
     page.goto(written[name].as_uri(), timeout=HANG)
@@ -124,7 +119,7 @@ def test_nothing_is_loaded_and_nothing_complained_of(
 
 @pytest.mark.parametrize("view", VIEWS)
 @pytest.mark.parametrize("name", every_page.NAMES)
-def test_nothing_sticks_out_and_no_column_is_cut(name: str, view: str, opened: Any) -> None:
+def test_nothing_sticks_out_and_no_column_is_cut(name, view, opened):
     page = opened(name, view)
     assert page.evaluate(CUT) == [] or name in WIDE
     page.evaluate(OPEN_ALL)
@@ -135,14 +130,14 @@ def test_nothing_sticks_out_and_no_column_is_cut(name: str, view: str, opened: A
 # What axe looks at depends on the width or on the colours, never on both: two views have each once.
 @pytest.mark.parametrize("view", ["wide", "phone-dark"])
 @pytest.mark.parametrize("name", [n for n in every_page.NAMES if n not in {"nasty", "clean"}])
-def test_axe_finds_nothing(name: str, view: str, opened: Any) -> None:
+def test_axe_finds_nothing(name, view, opened):
     page = opened(name, view)
     found = axe.Axe().run(page).response["violations"]
     told = [f"{one['id']}: {one['nodes'][0]['html'][:160]}" for one in found]
     assert told == []
 
 
-def test_a_permanent_address_opens_its_finding(opened: Any) -> None:
+def test_a_permanent_address_opens_its_finding(opened):
     first = opened("night")
     anchor = first.evaluate("document.querySelector('details.card:last-of-type').id")
     assert anchor.startswith("f-")
@@ -164,9 +159,7 @@ def test_a_permanent_address_opens_its_finding(opened: Any) -> None:
         ),
     ],
 )  # fmt: skip
-def test_filters_leave_what_fits_them(
-    name: str, choices: str, items: str, value: str, opened: Any
-) -> None:
+def test_filters_leave_what_fits_them(name, choices, items, value, opened):
     page = opened(name)
     filters, shown = page.locator(choices).all(), page.locator(items)
     assert len(filters) >= 2
@@ -183,7 +176,7 @@ def test_filters_leave_what_fits_them(
         one.select_option("")
 
 
-def test_tables_sort_by_keyboard(opened: Any) -> None:
+def test_tables_sort_by_keyboard(opened):
     page = opened("three")
     button = page.locator("table.standings button.sort", has_text="Cases judged")
     button.focus()
@@ -217,9 +210,9 @@ PAINTED = """(canvas) => {
 @pytest.mark.parametrize(
     "name", thorough_from(1, ["bench", "three", "campaign", "bench-of-one-size", "worst"])
 )
-def test_plots_are_painted_inside_their_boxes(opened: Any, name: str, view: str) -> None:
+def test_plots_are_painted_inside_their_boxes(opened, name, view):
     page = opened(name, view)
-    faults: list[str] = []
+    faults = []
     page.on("pageerror", lambda error: faults.append(str(error)))
     page.on("console", lambda message: faults.append(message.text))
     boxes = page.locator("figure div.plot")
@@ -244,7 +237,7 @@ def test_plots_are_painted_inside_their_boxes(opened: Any, name: str, view: str)
     assert not faults
 
 
-def test_a_line_comes_to_the_fore_where_it_is_pointed_at(opened: Any) -> None:
+def test_a_line_comes_to_the_fore_where_it_is_pointed_at(opened):
     page = opened("three")
     plot = page.locator("figure div.plot").first
     plot.scroll_into_view_if_needed()
@@ -264,7 +257,7 @@ def test_a_line_comes_to_the_fore_where_it_is_pointed_at(opened: Any) -> None:
     assert set(shades[1:]) == {0.2}
 
 
-def test_a_site_is_searched_from_a_file(opened: Any, written: dict[str, Path]) -> None:
+def test_a_site_is_searched_from_a_file(opened, written):
     page = opened("site-library")
     page.locator("#find").fill("library-02 special")
     page.locator("form.find button").click()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Iterable
 
 import pytest
 from rich.console import Console
@@ -47,17 +46,17 @@ EVENTS: tuple[Event, ...] = (
 )
 
 
-def used(events: Iterable[tuple[float, Event]] = tuple(enumerate(EVENTS))) -> ClusterUsed:
+def used(*timed):
     """What these events come to, each at its second."""
     now = 0.0
     usage = Usage(lambda: now)
-    for moment, one in events:
+    for moment, one in timed or enumerate(EVENTS):
         now = moment
         usage.consume(one)
     return usage.summary()
 
 
-def test_what_a_cluster_did_is_counted() -> None:
+def test_what_a_cluster_did_is_counted():
     told = used()
     assert (told.units, told.bytes, told.resumed) == (2, 1500, 1)
     assert told.retried == {"<second>": 1, "third": 1}
@@ -74,13 +73,13 @@ def test_what_a_cluster_did_is_counted() -> None:
     assert told.efficiency == pytest.approx(6 / 28, abs=1e-4)
 
 
-def test_a_cluster_that_was_waited_for_is_not_slow() -> None:
+def test_a_cluster_that_was_waited_for_is_not_slow():
     late = NodeJoined("a", 1), UnitStarted("u", "a", 1), UnitDone("u", "a", 1, 10.0, 1, 1)
-    told = used(zip((0, 100, 110), late, strict=True))
+    told = used(*zip((0, 100, 110), late, strict=True))
     assert (told.seconds, told.efficiency) == (10, 1)
 
 
-def test_the_reports_show_it() -> None:
+def test_the_reports_show_it():
     record = RunRecord.from_events([*EVENTS, used()])
     page = html.render(record, ())
     assert "3 nodes performed 2 units in 9.0 s" in page
@@ -100,7 +99,7 @@ def test_the_reports_show_it() -> None:
     }
 
 
-def test_a_run_that_was_cut_off_shows_its_units_and_one_without_a_cluster_nothing() -> None:
+def test_a_run_that_was_cut_off_shows_its_units_and_one_without_a_cluster_nothing():
     assert "3 units in all." in html.render(RunRecord.from_events(EVENTS), ())
     record = RunRecord.from_events([])
     assert 'id="cluster"' not in html.render(record, ())
@@ -108,7 +107,7 @@ def test_a_run_that_was_cut_off_shows_its_units_and_one_without_a_cluster_nothin
     assert "cluster" not in json.loads(summary_json.render(record))
 
 
-def test_the_display_shows_it() -> None:
+def test_the_display_shows_it():
     usage = Usage()
     assert nodes(usage) == ""
     for one in EVENTS[:-1]:
@@ -124,7 +123,7 @@ def test_the_display_shows_it() -> None:
     assert nodes(usage) == "1 node   1 of 2 slots busy   1 unit done   2 repeated"
 
 
-def test_pages_of_a_selftest_and_of_a_search_say_who_did_what() -> None:
+def test_pages_of_a_selftest_and_of_a_search_say_who_did_what():
     used = ClusterUsed(10.0, 0.9, 1, 100, nodes=[NodeUsed("node-7", 2, units=1, seconds=9.0)])
     events = [UnitDone("search 1 of 1", "node-7", 2, 9.0, 100, 12), used]
     began = SelftestStarted("2026-11-24T00:00", "tokgate selftest", 0, 9.0, "ci", {}, "", 0, [], [])

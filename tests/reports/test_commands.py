@@ -4,8 +4,6 @@ A run with planted mistakes is made in a folder of its own, with plug-ins named 
 what its report offers is executed in another folder.
 """
 
-from __future__ import annotations
-
 import functools
 import html
 import json
@@ -69,7 +67,7 @@ PROGRAM = Path(impls.__file__).parent / "examples" / "stdio_encoder.py"
 
 
 @functools.cache
-def executed(command: tuple[str, ...], folder: Path) -> subprocess.CompletedProcess[str]:
+def executed(command, folder):
     """What became of a command, which is executed once: a report offers the same reproducers."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     return subprocess.run(
@@ -78,14 +76,14 @@ def executed(command: tuple[str, ...], folder: Path) -> subprocess.CompletedProc
     )  # fmt: skip
 
 
-def offered(report: Path) -> list[str]:
+def offered(report):
     """The commands that a button of the report copies."""
     texts = re.findall(r'data-copy="([^"]*)"', report.read_text(encoding="utf-8"))
     commands = dict.fromkeys(html.unescape(one) for one in texts)
     return [one for one in commands if command_of(one).startswith(("python ", "tokgate "))]
 
 
-def command_of(line: str) -> str:
+def command_of(line):
     """What is run by a line, once it is in the folder where the run was started."""
     return line.rsplit(" && ", maxsplit=1)[-1]
 
@@ -99,9 +97,7 @@ def command_of(line: str) -> str:
         ("fuzz", ["--check=equivalence", f"--impl=cmd:{sys.executable} ./program.py"]),
     ],
 )
-def test_every_command_of_a_report_does_what_it_says(
-    study: str, options: list[str], tmp_path: Path
-) -> None:
+def test_every_command_of_a_report_does_what_it_says(study, options, tmp_path):
     there, elsewhere = tmp_path / "there", tmp_path / "elsewhere"
     for folder in (there, elsewhere):
         folder.mkdir()
@@ -115,7 +111,7 @@ def test_every_command_of_a_report_does_what_it_says(
     ids = {path.name for path in (out / "findings").iterdir()}
     assert {one.split("/")[-2] for one in commands if "repro.py" in one} <= ids
     checks = {one["id"]: one["check"] for one in json.loads(summary.read_text())["findings"]}
-    done_of: dict[tuple[str, str], str] = {}
+    done_of = {}
     # The run itself comes last: it removes what it finds there.
     for command in sorted(commands, key=lambda one: command_of(one).startswith(f"tokgate {study}")):
         words = command_of(command).split()
@@ -132,14 +128,13 @@ def test_every_command_of_a_report_does_what_it_says(
     assert {check for kind, check in done_of if kind == "python"} == set(checks.values())
 
 
-def test_a_replay_needs_trust_for_whoever_takes_part_and_for_what_is_fetched() -> None:
+def test_a_replay_needs_trust_for_whoever_takes_part_and_for_what_is_fetched():
     record = records.three()
-    assert record.started is not None
     bucket = record.buckets[0]
 
-    def command(specs: dict[str, str], source: str = "tekken_240911") -> str:
+    def command(specs, source="tekken_240911"):
         loaded = [replace(one, source=source) for one in record.vocabularies]
-        begun = replace(record.started, specs=specs)  # type: ignore[type-var]
+        begun = replace(record.started, specs=specs)
         made = replace(record, vocabularies=loaded, started=begun)
         return findings.replay(bucket.example, made, None)
 

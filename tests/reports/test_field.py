@@ -1,7 +1,5 @@
 """The page of a survey: what each match came to, and how many of each kind there are."""
 
-from __future__ import annotations
-
 import json
 from html import unescape
 
@@ -11,7 +9,6 @@ from harness.events import (
     UNEXAMINED,
     BatchDone,
     ContractOpened,
-    Event,
     Finished,
     MatchPlayed,
     Withdrawn,
@@ -24,14 +21,11 @@ OPENED = ContractOpened("toy/text", "bpe", "toy", "text", ["lib", "ref"], ["ref"
 BATCH = BatchDone("toy/text", "edge", 50, 500, 50, {"equivalence": {"lib": 50, "ref": 50}}, {})
 
 
-def ended(value: str = "pass", reasons: tuple[str, ...] = (), *, complete: bool = True) -> Finished:
+def ended(value="pass", reasons=(), *, complete=True):
     return Finished(complete, value, list(reasons), 1.0, 50, 50, 0)
 
 
-Played = tuple[MatchPlayed, RunRecord | None]
-
-
-def played(*events: Event, library: str = "lib") -> Played:
+def played(*events, library="lib"):
     record = RunRecord.from_events([records.started(), OPENED, BATCH, *events])
     return MatchPlayed(library, "1.0", "", "toy", "ref", f"{library}/toy"), record
 
@@ -52,21 +46,21 @@ UNSEEN = played(ended(UNEXAMINED, ("lib answered none of 50 inputs",)))
         (UNSEEN, "not-examined", "lib answered none of 50 inputs"),
     ],
 )
-def test_what_broke_off_does_not_agree(one: Played, kind: str, detail: str) -> None:
+def test_what_broke_off_does_not_agree(one, kind, detail):
     said = verdict(*one)
     assert said["kind"] == kind
     assert detail in said["detail"]
     assert (said["text"] == "agrees") == (kind == "agrees")
 
 
-def test_differences_count_where_a_match_broke_off_and_it_says_so() -> None:
+def test_differences_count_where_a_match_broke_off_and_it_says_so():
     found = records.found("f-1", b"x", culprits=["lib"])
     said = verdict(*played(found, Withdrawn("lib", "toy", "it died 3 times"), ended("fail")))
     assert (said["kind"], said["text"]) == ("differs", "1 difference")
     assert "it died 3 times" in said["detail"]
 
 
-def test_the_summary_counts_each_kind() -> None:
+def test_the_summary_counts_each_kind():
     every = [
         played(ended(), library="right"), played(ended(), library="other"), CUT,
         (MatchPlayed("none", "1", "", "toy", "ref", "none/toy", "byte-level only"), None),

@@ -1,7 +1,5 @@
 """JSON, Markdown and JUnit: each parses, holds what its contract says, and is not broken out of."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math
@@ -19,7 +17,7 @@ from tests.reports import records
 from tests.reports.records import SHAPES
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 FINDING_KEYS = {
     "id", "check", "bucket", "contract", "implementations", "partition", "input_b64", "reproducer",
@@ -27,7 +25,7 @@ FINDING_KEYS = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_summary_json_holds_its_contract(shape: str) -> None:
+def test_summary_json_holds_its_contract(shape):
     summary = json.loads(summary_json.render(SHAPES[shape]()))
     assert summary.keys() >= {
         "complete", "verdict", "seed", "versions", "cases", "seconds", "findings", "scaling",
@@ -41,14 +39,14 @@ def test_summary_json_holds_its_contract(shape: str) -> None:
         assert row.keys() >= {"implementation", "vocabulary", "family", "exponent", "low", "high"}
 
 
-def test_summary_json_keeps_inputs_exactly() -> None:
+def test_summary_json_keeps_inputs_exactly():
     summary = json.loads(summary_json.render(records.nasty()))
     inputs = {f["id"]: base64.b64decode(f["input_b64"]) for f in summary["findings"]}
     for name, data in records.NASTY.items():
         assert inputs[f"f-{name}"] == data
 
 
-def test_summary_json_has_no_nan_and_no_lone_surrogates() -> None:
+def test_summary_json_has_no_nan_and_no_lone_surrogates():
     odd = Measured("x", "v", "f", math.nan, -math.inf, None, "failed", [[1.0, math.nan]], "\ud800")
     text = summary_json.render(RunRecord.from_events([odd]))
     text.encode("ascii")
@@ -57,7 +55,7 @@ def test_summary_json_has_no_nan_and_no_lone_surrogates() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_junit_is_valid_xml_that_adds_up(shape: str) -> None:
+def test_junit_is_valid_xml_that_adds_up(shape):
     root = ET.fromstring(junit.render(SHAPES[shape]()))
     for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
         assert int(root.get(key, "-1")) == len(root.findall(f"testsuite/testcase/{tag}"))
@@ -67,10 +65,10 @@ def test_junit_is_valid_xml_that_adds_up(shape: str) -> None:
         assert int(suite.get("tests", "-1")) == len(names)
 
 
-def test_junit_says_what_failed_and_what_was_expected() -> None:
+def test_junit_says_what_failed_and_what_was_expected():
     root = ET.fromstring(junit.render(records.three()))
 
-    def outcome(suite: str, name: str) -> ET.Element:
+    def outcome(suite, name):
         return root.find(f"testsuite[@name='{suite}']/testcase[@name='{name}']/*")
 
     failed = outcome("tekken_240911/text", "equivalence: tokenizers")
@@ -86,7 +84,7 @@ def test_junit_says_what_failed_and_what_was_expected() -> None:
     assert incomplete.find("testsuite[@name='gate']/testcase/error") is not None
 
 
-def test_markdown_of_nasty_inputs_stays_a_table() -> None:
+def test_markdown_of_nasty_inputs_stays_a_table():
     lines = markdown.render(records.nasty()).splitlines()
     start = next(at for at, line in enumerate(lines) if line.startswith("| No. | What |"))
     rows = list(takewhile(lambda line: line.startswith("|"), lines[start:]))
@@ -100,20 +98,20 @@ def test_markdown_of_nasty_inputs_stays_a_table() -> None:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_markdown_is_short(shape: str) -> None:
+def test_markdown_is_short(shape):
     text = markdown.render(SHAPES[shape]())
     assert len(text.encode("utf-8", "backslashreplace")) < 64 * 1024
     assert text.startswith("## ")
 
 
-def test_markdown_is_cut_below_the_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_markdown_is_cut_below_the_limit(monkeypatch):
     monkeypatch.setattr(markdown, "MAX_BYTES", 2000)
     text = markdown.render(records.night(60, 0))
     assert len(text.encode()) < 2000
     assert text.endswith("_Cut: the rest is in report.html._\n")
 
 
-def test_write_all_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
+def test_write_all_replaces_and_leaves_nothing_else(tmp_path):
     out = tmp_path / "deep" / "out"
     write_all(records.three(), out)
     write_all(records.clean(), out)
@@ -122,13 +120,11 @@ def test_write_all_replaces_and_leaves_nothing_else(tmp_path: Path) -> None:
     assert json.loads((out / "summary.json").read_text())["verdict"] == "pass"
 
 
-def test_a_failing_format_leaves_the_old_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failing_format_leaves_the_old_file(tmp_path, monkeypatch):
     write_all(records.clean(), tmp_path)
     before = (tmp_path / "report.html").read_bytes()
 
-    def broken(*_: object) -> str:
+    def broken(*_):
         raise RuntimeError
 
     monkeypatch.setattr("reports.html.render", broken)
@@ -137,7 +133,7 @@ def test_a_failing_format_leaves_the_old_file(
     assert (tmp_path / "report.html").read_bytes() == before
 
 
-def test_growth_is_judged_by_its_bounds() -> None:
+def test_growth_is_judged_by_its_bounds():
     record = records.growing()
     root = ET.fromstring(junit.render(record))
     [suite] = [one for one in root if one.get("name") == "scaling"]
@@ -151,7 +147,7 @@ def test_growth_is_judged_by_its_bounds() -> None:
     assert any(" | sentencepiece | " in line and " | none | " in line for line in lines)
 
 
-def test_inconclusive_growth_is_said_and_fails_nothing() -> None:
+def test_inconclusive_growth_is_said_and_fails_nothing():
     judged = GrowthJudged("a", "v", "f", "time", "linear", "inconclusive", "ours", "1.2 to 1.4")
     record = RunRecord.from_events([*records.opening(), judged, records.finished()])
     root = ET.fromstring(junit.render(record))

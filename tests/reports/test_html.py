@@ -1,7 +1,5 @@
 """report.html: nothing breaks out of it, and its structure is accessible."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 
@@ -23,44 +21,40 @@ EVERY = [*dict.fromkeys([*SHAPES, *every_page.NAMES])]
 class Page(HTMLParser):
     """What a page consists of: elements with attributes, visible text, and what is not closed."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text):
         super().__init__(convert_charrefs=True)
-        self.elements: list[tuple[str, dict[str, str | None]]] = []
-        self.stack: list[str] = []
-        self.text: list[str] = []
-        self.unbalanced: list[str] = []
+        self.elements = []
+        self.stack = []
+        self.text = []
+        self.unbalanced = []
         self.feed(text)
         self.close()
 
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+    def handle_starttag(self, tag, attrs):
         self.elements.append((tag, dict(attrs)))
         if tag not in VOID:
             self.stack.append(tag)
 
-    def handle_endtag(self, tag: str) -> None:
+    def handle_endtag(self, tag):
         if self.stack[-1:] == [tag]:
             self.stack.pop()
         else:
             self.unbalanced.append(tag)
 
-    def handle_data(self, data: str) -> None:
+    def handle_data(self, data):
         if not {"style", "script"} & {*self.stack[-1:]}:
             self.text.append(data)
 
-    def every(self, tag: str) -> list[dict[str, str | None]]:
+    def every(self, tag):
         return [attrs for name, attrs in self.elements if name == tag]
 
-    def values(self, *keys: str) -> list[str]:
+    def values(self, *keys):
         """The values of attributes of these names."""
         return [attrs[key] or "" for _, attrs in self.elements for key in keys if key in attrs]
 
 
-Pages = dict[str, tuple[str, Page]]
-"""Each page by its name, as text and read."""
-
-
 @pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
+def pages(tmp_path_factory):
     """Reports of all shapes, and all other pages."""
     written = every_page.write(tmp_path_factory.mktemp("pages"))
     made = {name: path.read_text() for name, path in written.items()}
@@ -69,7 +63,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> Pages:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_a_page_is_well_formed_and_accessible(name: str, pages: Pages) -> None:
+def test_a_page_is_well_formed_and_accessible(name, pages):
     text, page = pages[name]
     assert (page.unbalanced, page.stack) == ([], [])
     ids = page.values("id")
@@ -88,7 +82,7 @@ def test_a_page_is_well_formed_and_accessible(name: str, pages: Pages) -> None:
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_nothing_is_loaded_and_nothing_breaks_out(name: str, pages: Pages) -> None:
+def test_nothing_is_loaded_and_nothing_breaks_out(name, pages):
     _, page = pages[name]
     own = {"link", "form"} if name.startswith("site-") else set()  # of the site's files
     tags = {tag for tag, _ in page.elements}
@@ -107,13 +101,13 @@ def test_nothing_is_loaded_and_nothing_breaks_out(name: str, pages: Pages) -> No
 
 
 @pytest.mark.parametrize("name", EVERY)
-def test_no_character_hides_or_reorders(name: str, pages: Pages) -> None:
+def test_no_character_hides_or_reorders(name, pages):
     _, page = pages[name]
     values = [value or "" for _, attrs in page.elements for value in attrs.values()]
     assert all(printable(one) == one for one in (*page.text, *values))
 
 
-def test_inputs_outcomes_and_reproducers_are_there(pages: Pages) -> None:
+def test_inputs_outcomes_and_reproducers_are_there(pages):
     said = "".join(pages["nasty"][1].text)
     assert r"'x\u202etxt.exe\u2066 \u05d0\u05d1 1'" in said
     assert "<script>alert(1)</script>" in said
@@ -124,26 +118,26 @@ def test_inputs_outcomes_and_reproducers_are_there(pages: Pages) -> None:
     assert said.count("first difference") >= 2 * len(records.NASTY)
 
 
-def test_the_stage_at_which_pipelines_part_is_marked(pages: Pages) -> None:
+def test_the_stage_at_which_pipelines_part_is_marked(pages):
     said = "".join(pages["nasty"][1].text)
     assert said.count("they part here") >= len(records.NASTY)
     assert "tokenizers as bpe.heap" in said
 
 
 def test_the_first_difference_is_marked_where_an_output_ends(
-    pages: Pages,
-) -> None:
+    pages,
+):
     text, _ = pages["three"]
     assert re.search(r'<li class="end first"><b dir="ltr">end</b><em>first difference', text)
 
 
-def test_an_incomplete_run_says_so(pages: Pages) -> None:
+def test_an_incomplete_run_says_so(pages):
     for shape in ("incomplete", "cut_off", "empty"):
         assert "INCOMPLETE" in "".join(pages[shape][1].text)
     assert "Incomplete" not in "".join(pages["clean"][1].text)
 
 
-def test_sections_without_data_are_not_there(pages: Pages) -> None:
+def test_sections_without_data_are_not_there(pages):
     for section in ("scaling", "forced", "trends", "texts"):
         assert f'id="{section}"' not in pages["incomplete"][0]
     assert 'id="scaling"' in pages["three"][0]
@@ -151,7 +145,7 @@ def test_sections_without_data_are_not_there(pages: Pages) -> None:
     assert "uPlot" not in pages["incomplete"][0]
 
 
-def test_many_findings_start_folded(pages: Pages) -> None:
+def test_many_findings_start_folded(pages):
     folded = [a for a in pages["many"][1].every("details") if "card" in (a["class"] or "")]
     assert len(folded) == 200
     assert not any("open" in card for card in folded)
@@ -162,7 +156,7 @@ def test_many_findings_start_folded(pages: Pages) -> None:
 @pytest.mark.parametrize(
     ("number", "carded"), thorough_from(1, [(2, 2), (2000, MAX_CARDS), (200, 200)])
 )
-def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) -> None:
+def test_a_night_of_findings_stays_small_and_readable(number, carded):
     text = html.render(records.night(number))
     page = Page(text)
     assert (page.unbalanced, page.stack) == ([], [])
@@ -174,7 +168,7 @@ def test_a_night_of_findings_stays_small_and_readable(number: int, carded: int) 
     assert ("more are not shown here" in said) is (number > findings.MAX_LINES)
 
 
-def test_beyond_the_cards_the_index_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_beyond_the_cards_the_index_goes_on(monkeypatch):
     monkeypatch.setattr(record, "MAX_CARDS", 5)
     page = Page(html.render(records.night(15, 0)))
     assert "The worst 5 are shown in full" in "".join(page.text)

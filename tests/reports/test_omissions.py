@@ -1,7 +1,5 @@
 """What a run left out is said by every format: withdrawals, idle implementations, families."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree as ET
 
@@ -10,7 +8,6 @@ import pytest
 from harness.events import (
     BatchDone,
     ContractOpened,
-    Event,
     FamiliesMeasured,
     MatchPlayed,
     Measured,
@@ -27,7 +24,7 @@ LINE = "testing of llama.cpp on tekken_240911 stopped early: withdrawn after 3 t
 FORMATS = [html, markdown, junit, sarif, summary_json, github]
 
 
-def events(*more: Event, finished: bool = True) -> list[Event]:
+def events(*more, finished=True):
     """A run in which llama.cpp takes part by name, and none of its outcomes is judged."""
     names = ["tiktoken", "tokenizers", "bpe.heap", "llama.cpp"]
     opened = ContractOpened(
@@ -40,8 +37,8 @@ def events(*more: Event, finished: bool = True) -> list[Event]:
 
 @pytest.mark.parametrize("finished", [True, False], ids=["whole", "cut off"])
 @pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.__name__)
-def test_a_withdrawal_is_in_every_format(form: object, finished: bool) -> None:
-    render = form.render  # type: ignore[attr-defined]
+def test_a_withdrawal_is_in_every_format(form, finished):
+    render = form.render
     plain = render(RunRecord.from_events(events(finished=finished)))
     told = render(RunRecord.from_events(events(GONE, finished=finished)))
     # Markdown escapes punctuation: the words stay.
@@ -49,20 +46,20 @@ def test_a_withdrawal_is_in_every_format(form: object, finished: bool) -> None:
     assert "withdrawn after 3 time" in told
 
 
-def test_the_machine_readable_ones_name_it() -> None:
+def test_the_machine_readable_ones_name_it():
     record = RunRecord.from_events(events(GONE))
     summary = json.loads(summary_json.render(record))
     assert [(w["implementation"], w["vocabulary"]) for w in summary["withdrawn"]] == [
         ("llama.cpp", "tekken_240911")
     ]
     [case] = ET.fromstring(junit.render(record)).findall("testsuite[@name='withdrawn']/testcase")
-    assert case.find("skipped").get("message") == LINE  # type: ignore[union-attr]
+    assert case.find("skipped").get("message") == LINE
     [run] = json.loads(sarif.render(record))["runs"]
     [note] = run["invocations"][0]["toolExecutionNotifications"]
     assert note["message"]["text"] == LINE
 
 
-def test_who_was_never_judged_is_not_counted_as_compared() -> None:
+def test_who_was_never_judged_is_not_counted_as_compared():
     record = RunRecord.from_events(events(GONE))
     assert "llama.cpp" in record.implementations
     assert "llama.cpp" not in (*record.judged, *record.compared)
@@ -73,7 +70,7 @@ def test_who_was_never_judged_is_not_counted_as_compared() -> None:
     assert (cell.status, cell.reason) == ("not tested", LINE)
 
 
-def test_who_always_failed_was_judged_but_not_compared() -> None:
+def test_who_always_failed_was_judged_but_not_compared():
     exercised = {"survival": {"llama.cpp": 9}, "equivalence": {"llama.cpp": 0, "tiktoken": 9}}
     batch = BatchDone("tekken_240911/text", "edge", 9, 9, 0, exercised, {})
     record = RunRecord.from_events(events(batch))
@@ -82,7 +79,7 @@ def test_who_always_failed_was_judged_but_not_compared() -> None:
     assert f"of {len(record.implementations) - 1} implementations on" in record.reason
 
 
-def measured(verdict: str) -> Measured:
+def measured(verdict):
     return Measured("mine", "toy", "runs", 1.0, 0.9, 1.1, verdict, [[256, 0.1]])
 
 
@@ -107,7 +104,7 @@ FAMILIES = FamiliesMeasured("toy", 40, CHOSEN, CHOSEN[3:])
     ],
     ids=["not asked", "no time", "some", "all"],
 )
-def test_a_statement_on_growth_names_what_was_measured(told: list[Event], said: str) -> None:
+def test_a_statement_on_growth_names_what_was_measured(told, said):
     match = MatchPlayed("mine", "1", "", "toy", "right", "mine/toy")
     played = [(match, RunRecord.from_events(told))]
     page = document(played, [], "now", "tokgate field", complete=True)
@@ -118,7 +115,7 @@ def test_a_statement_on_growth_names_what_was_measured(told: list[Event], said: 
     assert "Growth" in summary
 
 
-def test_a_runs_report_names_the_families_that_had_no_time() -> None:
+def test_a_runs_report_names_the_families_that_had_no_time():
     record = RunRecord.from_events(events(FAMILIES))
     for text in (html.render(record), markdown.render(record)):
         assert "no time for growth on 10 of 13 chosen families" in text

@@ -1,7 +1,5 @@
 """The colours of report.html: every text on every ground it stands on, WCAG 2.1 level AA."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -26,7 +24,7 @@ PAIRS = [
 ]  # fmt: skip
 
 
-def palettes() -> dict[str, dict[str, str]]:
+def palettes():
     css = (Path(reports.__file__).with_name("templates") / "report.css").read_text()
     light, dark = re.findall(r":root \{(.*?)\}", css, re.DOTALL)[:2]
     return {
@@ -35,7 +33,7 @@ def palettes() -> dict[str, dict[str, str]]:
     }
 
 
-def luminance(colour: str) -> float:
+def luminance(colour):
     """Relative luminance of ``#rrggbb``, WCAG 2.1."""
     channels = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4
@@ -44,7 +42,7 @@ def luminance(colour: str) -> float:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_contrast(scheme: str) -> None:
+def test_contrast(scheme):
     palette = palettes()[scheme]
     low = {}
     for text, ground in PAIRS:

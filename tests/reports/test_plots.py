@@ -1,7 +1,5 @@
 """Plots: what is drawn, what its table says, nothing drawn from nothing."""
 
-from __future__ import annotations
-
 import math
 import re
 from pathlib import Path
@@ -18,25 +16,24 @@ from reports.growth import plot
 from tests.reports.drawn import drawn, plot_of
 
 if TYPE_CHECKING:
-    from typing import Any
+    pass
 
 
-def page_of(one: Plot) -> str:
+def page_of(one):
     """The part of a page that has a plot."""
     return html.render(Page("", "", [one])).partition("<main")[2].partition("</main>")[0]
 
 
-def told(one: Plot | None) -> dict[str, Any]:
+def told(one):
     """What is drawn of it."""
-    assert one is not None
     return plot_of(page_of(one))
 
 
-def row(points: list[list[float]], name: str = "own") -> Measured:
+def row(points, name="own"):
     return Measured(name, "v", "family <&>", 1.0, 0.9, 1.1, "linear", points)
 
 
-def test_growth_is_drawn_for_all_and_candidates_are_thick() -> None:
+def test_growth_is_drawn_for_all_and_candidates_are_thick():
     own = row([[10.0**i, 10.0 ** (i - 7)] for i in range(2, 7)])
     peer = row([[100.0, 1e-3], [1e6, 1e-1]], "<peer>")
     shown = told(plot([own, peer, row([], "nobody")], {"own": 0, "<peer>": 1}, {"own"}))
@@ -48,14 +45,14 @@ def test_growth_is_drawn_for_all_and_candidates_are_thick() -> None:
     assert (shown["x"]["log"], shown["y"]["log"]) == (2, 10)
 
 
-def test_what_no_logarithm_has_is_left_out() -> None:
+def test_what_no_logarithm_has_is_left_out():
     assert usable([[0.0, 1.0], [1.0, math.nan], [5.0], [2.0, 3.0]]) == [(2.0, 3.0)]
     assert plot([row([[0.0, 0.0]])], {}, {}) is None
     alone = told(plot([row([[1000.0, 1e-3]])], {}, {"own"}))
     assert [one["name"] for one in alone["series"]] == ["own"]
 
 
-def test_the_table_has_what_is_drawn() -> None:
+def test_the_table_has_what_is_drawn():
     sizes, times = Axis("size", "input", 2), Axis("time", "", 10)
     one = Series("a <b>", [(1024.0, 0.5), (2048.0, 1.0)], 0)
     other = Series("c", [(2048.0, 2e-3)], 1)
@@ -64,14 +61,14 @@ def test_the_table_has_what_is_drawn() -> None:
     assert cells == ["", "1 KiB", "2 KiB", "a &lt;b&gt;", "500 ms", "1 s", "c", "", "2 ms"]
 
 
-def test_zero_is_a_colour_and_a_value() -> None:
+def test_zero_is_a_colour_and_a_value():
     plot = told(Plot("p", Axis("count"), Axis("count"), [Series("a", [(0.0, 0.0)], 0)]))
     assert plot["series"][0]["tone"] == 0
     assert plot["series"][0]["points"] == [[0.0, 0.0]]
     assert drawn("no plot") == []
 
 
-def test_units() -> None:
+def test_units():
     assert [size(n) for n in (1, 100, 26_000, 1 << 20, 1023 << 10)] == [
         "1 B", "100 B", "25.4 KiB", "1 MiB", "1,023 KiB",
     ]  # fmt: skip
@@ -84,7 +81,7 @@ def test_units() -> None:
     assert writer(Axis("place", names=["a", "b"]))(1.0) == "b"
 
 
-def test_a_share_has_two_figures_that_tell_and_never_becomes_whole() -> None:
+def test_a_share_has_two_figures_that_tell_and_never_becomes_whole():
     shares = (0.0, 1e-9, 1e-6, 0.00032, 0.071, 0.5, 0.9986, 0.999971, 1 - 1e-12, 1.0)
     assert [per_cent(one) for one in shares] == [
         "0 %", "< 0.000001 %", "0.00010 %", "0.032 %", "7.1 %", "50 %", "99.86 %", "99.9971 %",
@@ -93,7 +90,7 @@ def test_a_share_has_two_figures_that_tell_and_never_becomes_whole() -> None:
 
 
 @pytest.mark.parametrize("name", ["uplot.min.js", "uplot.min.css"])
-def test_what_is_carried_of_others_is_there_with_its_licence(name: str) -> None:
+def test_what_is_carried_of_others_is_there_with_its_licence(name):
     folder = Path(reports.__file__).with_name("vendor")
     assert (folder / name).stat().st_size > 1000
     assert "MIT" in (folder / "LICENSE-uplot").read_text()

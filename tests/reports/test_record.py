@@ -1,7 +1,5 @@
 """The record: what replaces what, the order of buckets, the matrix, the verdict."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -16,10 +14,10 @@ from tests.harness.made import write_record
 from tests.reports import records
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 
-def test_a_later_finding_replaces_the_earlier() -> None:
+def test_a_later_finding_replaces_the_earlier():
     first = records.found("f-1", b"long input", minimal=False)
     second = records.found("f-1", b"x")
     record = RunRecord.from_events([first, Counted(first.bucket, 9), second])
@@ -27,7 +25,7 @@ def test_a_later_finding_replaces_the_earlier() -> None:
     assert [b.count for b in record.buckets] == [9]
 
 
-def test_verdicts() -> None:
+def test_verdicts():
     assert records.clean().verdict == "pass"
     assert records.three().verdict == "fail"
     assert records.incomplete().verdict == "incomplete"
@@ -37,12 +35,12 @@ def test_verdicts() -> None:
         assert "did not come to its end" in record.reason
 
 
-def test_a_resumed_run_is_open_again() -> None:
+def test_a_resumed_run_is_open_again():
     record = RunRecord.from_events([records.started(), records.finished(), records.started()])
     assert record.verdict == "incomplete"
 
 
-def test_buckets_are_ordered_unexpected_then_severe_then_frequent() -> None:
+def test_buckets_are_ordered_unexpected_then_severe_then_frequent():
     events = [
         records.found("f-rare", b"a"),
         records.found("f-known", b"a", expected="known"),
@@ -56,7 +54,7 @@ def test_buckets_are_ordered_unexpected_then_severe_then_frequent() -> None:
     assert names == ["f-dead", "f-often", "f-rare", "f-trip", "f-known"]
 
 
-def test_a_bucket_with_one_uncovered_finding_is_unexpected() -> None:
+def test_a_bucket_with_one_uncovered_finding_is_unexpected():
     events = [
         records.found("f-1", b"a", bucket="b", expected="known"),
         records.found("f-2", b"longer", bucket="b"),
@@ -66,7 +64,7 @@ def test_a_bucket_with_one_uncovered_finding_is_unexpected() -> None:
     assert bucket.example.id == "f-2"
 
 
-def test_matrix() -> None:
+def test_matrix():
     record = records.three()
     cells = matrix(record)
     assert cells["tiktoken", "tekken_240911/text", "equivalence"].status == "ok"
@@ -82,7 +80,7 @@ def test_matrix() -> None:
     assert cells["rs-bpe", "tekken_240911/raw", "equivalence"].status == "failed to start"
 
 
-def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass() -> None:
+def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass():
     wrong = {"validity": {"tiktoken": 2}}
     batch = BatchDone("tekken_240911/raw", "g", 1, 1, 1, {"validity": {"tiktoken": 9}}, wrong)
     place = "tiktoken", "tekken_240911/raw", "validity"
@@ -98,7 +96,7 @@ def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass() -> N
     assert told.reason == "the failing cases are counted with another finding"
 
 
-def test_a_record_survives_its_file(tmp_path: Path) -> None:
+def test_a_record_survives_its_file(tmp_path):
     record = records.three()
     events = [*records.opening(), *records.special()]
     write_record(tmp_path / "run.jsonl", *events)
@@ -107,7 +105,7 @@ def test_a_record_survives_its_file(tmp_path: Path) -> None:
     assert replace(record) == record
 
 
-def test_a_title_tells_like_findings_apart() -> None:
+def test_a_title_tells_like_findings_apart():
     by_id = {f.id: f for f in records.three().findings}
     assert title(by_id["f-crash"]) == "tokenizers crashed"
     assert title(by_id["f-trip"]) == "tokenizers did not decode back to the input"
@@ -129,15 +127,13 @@ def test_a_title_tells_like_findings_apart() -> None:
         ("merges", "abcde", "m", "m merges otherwise than a and 4 others"),
     ],
 )
-def test_a_short_headline_says_what_is_done_otherwise(
-    stage: str, right: str, culprits: str, words: str
-) -> None:
+def test_a_short_headline_says_what_is_done_otherwise(stage, right, culprits, words):
     parts = [records.group([*right], b"aaa", 1), records.group([*culprits], b"aaa", 2)]
     finding = records.found("f-1", b"aaa", culprits=[*culprits], stage=stage, partition=parts)
     assert spoken(finding) == words
 
 
-def test_the_verdict_names_the_worst_finding_with_its_severity() -> None:
+def test_the_verdict_names_the_worst_finding_with_its_severity():
     record = records.three()
     said = record.reason
     assert said.startswith(plural(len(record.unexpected), "unexpected finding"))

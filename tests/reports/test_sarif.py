@@ -1,18 +1,15 @@
 """report.sarif and annotations: valid, within GitHub's limits, stable from run to run."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import random
 import re
 from dataclasses import replace
-from typing import Any
 
 import jsonschema
 import pytest
 
-from harness.events import ExpectationJudged, GrowthJudged, Measured, Started
+from harness.events import ExpectationJudged, GrowthJudged, Measured
 from reports import github, sarif
 from reports.faults import FALLBACK, place
 from reports.record import RunRecord
@@ -21,7 +18,7 @@ from tests.reports.records import SHAPES
 from tests.reports.sarif_schema import SARIF
 
 
-def results(record: RunRecord) -> list[dict[str, Any]]:
+def results(record):
     log = json.loads(sarif.render(record))
     jsonschema.validate(log, SARIF)
     [run] = log["runs"]
@@ -33,7 +30,7 @@ def results(record: RunRecord) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_sarif_is_valid(shape: str) -> None:
+def test_sarif_is_valid(shape):
     record = SHAPES[shape]()
     found = results(record)
     assert len(found) >= len(record.unexpected)
@@ -45,7 +42,7 @@ def test_sarif_is_valid(shape: str) -> None:
     json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
 
 
-def test_what_the_gate_lets_through_is_no_alert() -> None:
+def test_what_the_gate_lets_through_is_no_alert():
     assert results(records.clean()) == []
     said = sarif.render(records.three())
     assert "double-space" not in said
@@ -54,14 +51,14 @@ def test_what_the_gate_lets_through_is_no_alert() -> None:
     }
 
 
-def test_rules_do_not_depend_on_the_run() -> None:
-    def rules(record: RunRecord) -> Any:
+def test_rules_do_not_depend_on_the_run():
+    def rules(record):
         return json.loads(sarif.render(record))["runs"][0]["tool"]["driver"]["rules"]
 
     assert rules(records.clean()) == rules(records.three()) == rules(records.nasty())
 
 
-def test_a_fault_is_recognised_by_its_bucket() -> None:
+def test_a_fault_is_recognised_by_its_bucket():
     """Another smallest input, another count, another id, another order: the same alert."""
     one = records.found("f-one", b"ab", bucket="equivalence/x")
     other = records.found("f-two", b"zz" * 9, bucket="equivalence/x", seed=8, index=3)
@@ -71,14 +68,14 @@ def test_a_fault_is_recognised_by_its_bucket() -> None:
         for found in ([one], [third, other])
     ]
 
-    def named(of: RunRecord) -> set[str]:
+    def named(of):
         return {r["partialFingerprints"]["primaryLocationLineHash"] for r in results(of)}
 
     assert len(named(record[0]) & named(record[1])) == 1
     assert len(named(record[1])) == 2
 
 
-def test_a_large_file_stays_within_the_limits(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_large_file_stays_within_the_limits(monkeypatch):
     noise = random.Random(1)
     events = [
         records.found(f"f-{i:06}", noise.randbytes(600), bucket=f"b/{noise.randbytes(200).hex()}")
@@ -96,11 +93,11 @@ def test_a_large_file_stays_within_the_limits(monkeypatch: pytest.MonkeyPatch) -
     jsonschema.validate(log, SARIF)
 
 
-def started(**changes: Any) -> Started:
+def started(**changes):
     return replace(records.started(), **changes)
 
 
-def test_the_file_of_an_implementation_is_blamed_first() -> None:
+def test_the_file_of_an_implementation_is_blamed_first():
     specs = {
         "mine": "./src/../src/mine.py:Mine", "other": "pkg.mod:Other", "prog": "cmd:./run.py:x",
         "abs": "/w/a b.py:A",
@@ -116,7 +113,7 @@ ANNOTATION = re.compile(r"::(error|warning) file=([^:,]+),title=([^:,]+)::(.+)")
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-def test_annotations_are_one_line_each_and_few(shape: str) -> None:
+def test_annotations_are_one_line_each_and_few(shape):
     lines = github.render(SHAPES[shape]()).splitlines()
     kinds = [match[1] for line in lines if (match := ANNOTATION.fullmatch(line))]
     assert len(kinds) == len(lines)
@@ -124,7 +121,7 @@ def test_annotations_are_one_line_each_and_few(shape: str) -> None:
     assert all(len(line) < 8_000 for line in lines)
 
 
-def test_annotations_say_what_was_left_out_and_nothing_breaks_out() -> None:
+def test_annotations_say_what_was_left_out_and_nothing_breaks_out():
     lines = github.render(records.night(200, 0)).splitlines()
     assert len(lines) == github.EACH
     assert lines[-1].endswith(f"%0A{200 - 40 - 10} further errors in report.html.")
@@ -136,7 +133,7 @@ def test_annotations_say_what_was_left_out_and_nothing_breaks_out() -> None:
     assert "a,b:c%0A::stop-commands::t" in line
 
 
-def test_a_failing_gate_without_findings_is_annotated() -> None:
+def test_a_failing_gate_without_findings_is_annotated():
     end = records.finished("fail", reasons=["nothing was compared"])
     [line] = github.render(RunRecord.from_events([*records.opening(), end])).splitlines()
     assert line.startswith("::error file=tokgate-out/report.html,title=tokgate::")
@@ -145,7 +142,7 @@ def test_a_failing_gate_without_findings_is_annotated() -> None:
     assert github.render(records.cut_off()).startswith("::warning ")
 
 
-def test_growth_is_a_fault_where_the_gate_says_so() -> None:
+def test_growth_is_a_fault_where_the_gate_says_so():
     bad = [
         Measured(name, "v", "runs", 2.0, 1.9, 2.1, "superlinear", [[1.0, 1.0]])
         for name in ("naive", "heap")
@@ -160,7 +157,7 @@ def test_growth_is_a_fault_where_the_gate_says_so() -> None:
     assert (one["ruleId"], "exponent 2.00" in one["message"]["text"]) == ("tokgate/scaling", True)
 
 
-def test_annotations_are_for_github_alone() -> None:
+def test_annotations_are_for_github_alone():
     assert github.wanted({"GITHUB_ACTIONS": "true"})
     assert not github.wanted({"GITHUB_ACTIONS": "false"})
     assert not github.wanted({})

@@ -1,28 +1,25 @@
 """Growth in the reports: which measure decides, where a field leads, the worst timings."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
 
 import pytest
 
-from harness.events import Event, GrowthJudged, Measured
+from harness.events import GrowthJudged, Measured
 from reports import growth, html
-from reports.blocks import Code, Details, Figure, Plot, Row, Span, Table, markdown, walk
+from reports.blocks import Details, Figure, Row, Span, Table, markdown, walk
 from reports.growth import deciding, worst
 from reports.record import RunRecord
 from tests.reports import records
 from tests.reports.records import cell
 
 
-def grid_of(*events: Measured | GrowthJudged) -> tuple[list[Span], list[Figure]]:
+def grid_of(*events):
     """The fields of the grid's first row, and the plots that they lead to."""
     [section] = growth.sections(RunRecord.from_events(events))
     grid = next(one for one in walk([section]) if isinstance(one, Details))
     table = grid.blocks[0]
-    assert isinstance(table, Table)
     [row] = table.rows
     assert not isinstance(row, Row)
     figures = [one for one in walk(grid.blocks) if isinstance(one, Figure)]
@@ -40,9 +37,7 @@ def grid_of(*events: Measured | GrowthJudged) -> tuple[list[Span], list[Figure]]
         ("failed", "linear", "failed"),
     ],
 )
-def test_an_exact_measure_settles_a_doubt_and_nothing_hides_a_fault(
-    time: str, steps: str | None, shown: str
-) -> None:
+def test_an_exact_measure_settles_a_doubt_and_nothing_hides_a_fault(time, steps, shown):
     events = [cell("a", "v", "f", 1.0, time)]
     if steps:
         events.insert(0, cell("a", "v", "f", 1.0, steps, measure="steps"))
@@ -54,7 +49,7 @@ def test_an_exact_measure_settles_a_doubt_and_nothing_hides_a_fault(
     )
 
 
-def test_the_bound_and_its_outcome_are_shown() -> None:
+def test_the_bound_and_its_outcome_are_shown():
     judged = GrowthJudged("a", "v", "f", "time", "n log n", "fail", "ours")
     [field], _ = grid_of(cell("a", "v", "f", 1.9, "superlinear"), judged)
     assert field.style.endswith(" broken")
@@ -64,15 +59,14 @@ def test_the_bound_and_its_outcome_are_shown() -> None:
 
 
 def test_fields_lead_to_their_family_as_far_as_there_is_room(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     cells = [
         cell(f"i{i}", "v", "f", 1 + i / 10, "superlinear" if i == 5 else "linear") for i in range(6)
     ]
     fields, [figure] = grid_of(*cells)
     assert ([one.href for one in fields], figure.anchor) == (["#growth-0-0"] * 6, "growth-0-0")
     plot = figure.blocks[0]
-    assert isinstance(plot, Plot)
     assert len(plot.series) == 6
     monkeypatch.setattr(growth, "MOST_PLOTS", 0)
     fields, figures = grid_of(*cells)
@@ -80,7 +74,7 @@ def test_fields_lead_to_their_family_as_far_as_there_is_room(
 
 
 @pytest.mark.thorough  # a night of measurements
-def test_a_night_of_measurements_fits_the_page() -> None:
+def test_a_night_of_measurements_fits_the_page():
     """8 vocabularies, 14 implementations, 40 families: 4,480 cells."""
     record = RunRecord.from_events(
         [*records.opening(), *records.grown(8, 14), records.finished("fail")]
@@ -93,11 +87,11 @@ def test_a_night_of_measurements_fits_the_page() -> None:
     assert page.count("✗ 1.98") == 8 * 40
 
 
-def points(law: float, last: int, base: float = 1e-8) -> list[list[float]]:
+def points(law, last, base=1e-8):
     return [[256.0 * 2**i, base * (256.0 * 2**i) ** law] for i in range(last)]
 
 
-def test_worst_timings_are_by_what_a_byte_costs_in_the_end() -> None:
+def test_worst_timings_are_by_what_a_byte_costs_in_the_end():
     rows = [
         Measured("fast", "v", f"f{i}", 1.0, 0.9, 1.1, "linear", points(1, 9, 1e-9 * (1 + i)))
         for i in range(9)
@@ -112,11 +106,11 @@ def test_worst_timings_are_by_what_a_byte_costs_in_the_end() -> None:
     assert "b&#39;a&#39; * n" in html.render(RunRecord.from_events([*rows, stopped]))
 
 
-def judged(family: str, outcome: str, name: str = "mine", line: str = "") -> GrowthJudged:
+def judged(family, outcome, name="mine", line=""):
     return GrowthJudged(name, "v", family, "time", "n log n", outcome, "because", line)
 
 
-def faults_of(*events: Event) -> tuple[list[list[str]], list[Figure]]:
+def faults_of(*events):
     """The rows of what is amiss, and the plots."""
     [section] = growth.sections(RunRecord.from_events([records.started(), *events]))
     blocks = list(walk([section]))
@@ -125,7 +119,7 @@ def faults_of(*events: Event) -> tuple[list[list[str]], list[Figure]]:
     return rows, [one for one in blocks if isinstance(one, Figure)]
 
 
-def test_the_worst_family_comes_first() -> None:
+def test_the_worst_family_comes_first():
     rows, figures = faults_of(
         cell("mine", "v", "good", 1.0, "linear"),
         judged("good", "pass"),
@@ -140,10 +134,9 @@ def test_the_worst_family_comes_first() -> None:
     assert names == ["bad", "open", "good"]
 
 
-def test_the_command_writes_the_largest_input() -> None:
+def test_the_command_writes_the_largest_input():
     _, [figure] = faults_of(cell("mine", "v", "f", 2.0, "superlinear"), judged("f", "fail"))
     code = figure.blocks[-1]
-    assert isinstance(code, Code)
     command = code.text.replace("python", sys.executable, 1)
     done = subprocess.run(["sh", "-c", command], capture_output=True, check=True)
     size = int(cell("mine", "v", "f", 2.0, "superlinear").points[-1][0])

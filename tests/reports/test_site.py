@@ -1,14 +1,10 @@
 """``tokgate site``: what became of each defect, its pages, its feed, its badges, its size."""
 
-from __future__ import annotations
-
 import datetime
 import json
 import re
 import shlex
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 from urllib.parse import unquote, urldefrag
 from xml.etree import ElementTree as ET
 
@@ -32,12 +28,8 @@ from tests.reports.test_html import Page
 ATOM = "{http://www.w3.org/2005/Atom}"
 
 
-Made = tuple[Path, list[ledgers.Planted]]
-"""A site, and what was planted in its ledger."""
-
-
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+def made(tmp_path_factory):
     """The site of thirty runs of three libraries, and what was planted."""
     folder = tmp_path_factory.mktemp("site")
     planted = ledgers.fill(
@@ -48,7 +40,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return folder / "out", planted
 
 
-def broken(out: Path) -> list[str]:
+def broken(out):
     """Links inside the site that lead nowhere."""
     read = {path: Page(path.read_text()) for path in out.rglob("*.html")}
     found = []
@@ -64,13 +56,13 @@ def broken(out: Path) -> list[str]:
     return found
 
 
-def test_every_link_leads_somewhere(made: Made) -> None:
+def test_every_link_leads_somewhere(made):
     out, _ = made
     assert broken(out) == []
     assert len(list(out.rglob("*.html"))) > 15
 
 
-def test_a_defect_has_its_page_and_its_reproducer(made: Made, tmp_path: Path) -> None:
+def test_a_defect_has_its_page_and_its_reproducer(made, tmp_path):
     out, planted = made
     for one in planted:
         name = one.found(0, tmp_path).id
@@ -90,9 +82,7 @@ def test_a_defect_has_its_page_and_its_reproducer(made: Made, tmp_path: Path) ->
         ("mine", "toy_runs", ""),
     ],
 )
-def test_a_command_for_any_machine_needs_nothing_of_a_run(
-    library: str, source: str, told: str
-) -> None:
+def test_a_command_for_any_machine_needs_nothing_of_a_run(library, source, told):
     shown = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2).found(0, None)
     shown.partition[0].implementations[:] = ["tiktoken"]
     made = pages.command(shown, source)
@@ -102,7 +92,7 @@ def test_a_command_for_any_machine_needs_nothing_of_a_run(
         assert fault(Command("here:1", tuple(shlex.split(made)[1:]), True)) is None
 
 
-def test_badges_are_those_of_an_endpoint(made: Made) -> None:
+def test_badges_are_those_of_an_endpoint(made):
     out, _ = made
     told = [json.loads(path.read_text()) for path in (out / "badges").rglob("*.json")]
     assert len(told) == 4 + 4 * 2  # three libraries and the trusted one, on two vocabularies
@@ -120,8 +110,8 @@ def test_badges_are_those_of_an_endpoint(made: Made) -> None:
 
 
 def test_the_feed_has_what_is_new_and_what_is_fixed(
-    made: Made,
-) -> None:
+    made,
+):
     out, planted = made
     root = ET.fromstring((out / "feed.xml").read_text())
     assert root.tag == f"{ATOM}feed"
@@ -136,17 +126,15 @@ def test_the_feed_has_what_is_new_and_what_is_fixed(
     assert dates == sorted(dates, reverse=True)
     for one in entries:
         link = one.find(f"{ATOM}link")
-        assert link is not None
         address = link.get("href", "")
         assert address.startswith("https://example.org/gate/defects/f-")
         assert (out / address.removeprefix("https://example.org/gate/")).is_file()
 
 
-def test_the_search_knows_every_page(made: Made) -> None:
+def test_the_search_knows_every_page(made):
     out, _ = made
     text = (out / "search.html").read_text()
     index = re.search(r'<script type="application/json" id="entries">(.*?)</script>', text, re.S)
-    assert index is not None
     addresses = [entry[2] for entry in json.loads(index[1])]
     there = [
         str(path.relative_to(out))
@@ -156,7 +144,7 @@ def test_the_search_knows_every_page(made: Made) -> None:
     assert sorted(addresses) == sorted(there)
 
 
-def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
+def test_no_name_gets_out_of_its_place(tmp_path):
     name = ledgers.hostile(tmp_path / "runs.db", tmp_path / "scripts")
     out = tmp_path / "out"
     write(pages.render(read(open_existing(str(tmp_path / "runs.db")))), out)
@@ -181,7 +169,7 @@ def test_no_name_gets_out_of_its_place(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough
-def test_many_runs_of_many_libraries_stay_small(tmp_path: Path) -> None:
+def test_many_runs_of_many_libraries_stay_small(tmp_path):
     planted = ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=30, libraries=25)
     history = read(open_existing(str(tmp_path / "runs.db")))
     number, size = write(pages.render(history), tmp_path / "out")
@@ -201,7 +189,7 @@ def test_many_runs_of_many_libraries_stay_small(tmp_path: Path) -> None:
 SHOWN = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
 
 
-def found(run: int, name: str = SHOWN.id, vocabulary: str = "vocab", **other: Any) -> RunFinding:
+def found(run, name=SHOWN.id, vocabulary="vocab", **other):
     whole = {
         "id": name,
         "bucket": SHOWN.bucket,
@@ -212,7 +200,7 @@ def found(run: int, name: str = SHOWN.id, vocabulary: str = "vocab", **other: An
     return RunFinding(run=str(run), vocabulary=vocabulary, **{**whole, **other})
 
 
-def tally(run: int, sign: str, **other: Any) -> RunTally:
+def tally(run, sign, **other):
     whole = {"cases": 100, "deaths": 0, "trusted": False,
              "checks": ["equivalence", "survival"], "generators": ["edge", "mutated"]}  # fmt: skip
     wrong = int(sign == "x")
@@ -222,13 +210,11 @@ def tally(run: int, sign: str, **other: Any) -> RunTally:
     )  # fmt: skip
 
 
-def empty() -> History:
+def empty():
     return History([], [], [], [], [], [], [], [])
 
 
-def history(
-    versions: str, shown: str, *, complete: str = "", seeds: list[int] | None = None
-) -> History:
+def history(versions, shown, *, complete="", seeds=None):
     """A run a sign: the library's version, and whether its defect showed (x) or not (-)."""
     began = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
     return replace(
@@ -267,7 +253,7 @@ def history(
         ("1111111112222", "xxxxxxxxx    ", LIVE),  # nobody asked the library there
     ],
 )
-def test_what_became_of_a_defect(versions: str, shown: str, state: str) -> None:
+def test_what_became_of_a_defect(versions, shown, state):
     (defect,) = Project(history(versions, shown)).defects
     assert defect.state == state
     assert bool(defect.fixed_in) == (state == FIXED)
@@ -275,7 +261,7 @@ def test_what_became_of_a_defect(versions: str, shown: str, state: str) -> None:
         assert defect.fixed_in == "mine 2"
 
 
-def test_a_run_that_was_cut_off_fixes_nothing() -> None:
+def test_a_run_that_was_cut_off_fixes_nothing():
     (defect,) = Project(history("111122222", "xxxx-----", complete="yyyynnnnn")).defects
     assert defect.state == LIVE
 
@@ -289,9 +275,7 @@ def test_a_run_that_was_cut_off_fixes_nothing() -> None:
         ({"cases": 3}, LIVE),
     ],
 )
-def test_only_who_could_see_a_defect_tells_that_it_is_gone(
-    changes: dict[str, Any], state: str
-) -> None:
+def test_only_who_could_see_a_defect_tells_that_it_is_gone(changes, state):
     tallies = [tally(day, "x") for day in range(9)]
     tallies += [tally(day, "-", **changes) for day in range(9, 13)]
     whole = replace(history("1111111112222", "xxxxxxxxx----"), tallies=tallies)
@@ -299,12 +283,12 @@ def test_only_who_could_see_a_defect_tells_that_it_is_gone(
     assert defect.state == state
 
 
-def test_what_was_asked_twice_counts_once() -> None:
+def test_what_was_asked_twice_counts_once():
     project = Project(history("1111", "x---", seeds=[7, 7, 7, 8]))
     assert totals(project.latest("mine"))["compared"] == 200
 
 
-def test_the_latest_version_is_the_one_told() -> None:
+def test_the_latest_version_is_the_one_told():
     project = Project(history("1122", "xx--"))
     assert project.version("mine") == "2"
     assert totals(project.latest("mine")) == Counts(cases=200, compared=200)
@@ -314,7 +298,7 @@ def test_the_latest_version_is_the_one_told() -> None:
     ]
 
 
-def test_random_vocabularies_are_told_together() -> None:
+def test_random_vocabularies_are_told_together():
     assert family_of("random:bpe:17") == "random bpe"
     assert family_of("drawn-17", "random:unigram:17") == "random unigram"
     assert family_of("o200k") == "o200k"
@@ -326,7 +310,7 @@ def test_random_vocabularies_are_told_together() -> None:
     assert (defect.ids[0], defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
 
 
-def test_a_name_is_a_file_of_its_own() -> None:
+def test_a_name_is_a_file_of_its_own():
     assert slug("bpe.heap") == "bpe.heap"
     others = ["Mine", "mine", "../mine", "mine/", "mine.", "", "\u202e", "a" * 300]
     made = [slug(one) for one in others]
@@ -338,13 +322,13 @@ def test_a_name_is_a_file_of_its_own() -> None:
 # --- the command ----------------------------------------------------------------------------------
 
 
-def test_an_empty_ledger_has_a_site_too(tmp_path: Path) -> None:
+def test_an_empty_ledger_has_a_site_too(tmp_path):
     write(pages.render(empty()), tmp_path)
     assert "The ledger has no run yet." in (tmp_path / "index.html").read_text()
     assert not (tmp_path / "feed.xml").exists()
 
 
-def test_the_command(tmp_path: Path) -> None:
+def test_the_command(tmp_path):
     ledgers.fill(
         tmp_path / "runs.db", tmp_path / "s", runs=3, libraries=1, vocabularies=1, defects=2
     )
@@ -361,8 +345,8 @@ def test_the_command(tmp_path: Path) -> None:
 
 
 def test_a_library_has_its_speeds(
-    made: Made,
-) -> None:
+    made,
+):
     out, _ = made
     fast = Page((out / "libraries" / "library-01.html").read_text())
     assert "speed" in fast.values("id")
@@ -378,7 +362,7 @@ def test_a_library_has_its_speeds(
     assert order == sorted(order)
 
 
-def test_speeds_of_another_processor_or_size_are_no_step(tmp_path: Path) -> None:
+def test_speeds_of_another_processor_or_size_are_no_step(tmp_path):
     ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=30, libraries=2, vocabularies=1)
     rows = read(open_existing(str(tmp_path / "runs.db"))).speeds
     (series,) = speeds.series(rows)["library-01"]

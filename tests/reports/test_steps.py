@@ -1,7 +1,5 @@
 """Steps in series: exact against brute force, rare in noise, found where there are some."""
 
-from __future__ import annotations
-
 import itertools
 import math
 
@@ -15,16 +13,16 @@ from reports.steps import MOST, PENALTY, SHORTEST, noise, steps, stretches
 VALUES = st.lists(st.integers(0, 9).map(float), min_size=1, max_size=12)
 
 
-def spread(values: list[float]) -> float:
+def spread(values):
     """The sum of absolute deviations from the median, of which none counts for too much."""
     return float(np.minimum(np.abs(np.asarray(values) - np.median(values)), MOST).sum())
 
 
 @given(VALUES)
-def test_the_stretches_are_the_best_of_all(values: list[float]) -> None:
+def test_the_stretches_are_the_best_of_all(values):
     scale, price = noise(np.asarray(values)), PENALTY * math.log(len(values))
 
-    def cost(edges: tuple[int, ...]) -> float:
+    def cost(edges):
         parts = [values[a:b] for a, b in itertools.pairwise(edges)]
         sure = len(parts) == 1 or min(map(len, parts)) >= SHORTEST
         told = sum(spread([one / scale for one in part]) + price for part in parts)
@@ -39,7 +37,7 @@ def test_the_stretches_are_the_best_of_all(values: list[float]) -> None:
     assert math.isclose(cost(found), min(map(cost, every)), rel_tol=1e-9)
 
 
-def drawn(kind: str, number: int, rng: np.random.Generator) -> np.ndarray:
+def drawn(kind, number, rng):
     if kind == "gauss":
         return rng.normal(size=number)
     if kind == "heavy":
@@ -48,7 +46,7 @@ def drawn(kind: str, number: int, rng: np.random.Generator) -> np.ndarray:
 
 
 @pytest.mark.parametrize("kind", ["gauss", "heavy", "laplace"])
-def test_noise_has_no_steps_and_steps_are_found_to_the_point(kind: str) -> None:
+def test_noise_has_no_steps_and_steps_are_found_to_the_point(kind):
     rng = np.random.default_rng(7)
     false = sum(bool(steps(list(100 + drawn(kind, 60, rng)))) for _ in range(60))
     assert false <= 3
@@ -61,7 +59,7 @@ def test_noise_has_no_steps_and_steps_are_found_to_the_point(kind: str) -> None:
     assert found >= 34
 
 
-def test_an_outlier_is_no_step_and_two_are_none_either() -> None:
+def test_an_outlier_is_no_step_and_two_are_none_either():
     values = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0]
     assert steps([*values, 90.0, *values]) == []
     assert steps([*values, 90.0, 95.0, *values]) == []
@@ -70,20 +68,20 @@ def test_an_outlier_is_no_step_and_two_are_none_either() -> None:
     assert (up.after, down.after) == (20.0, 10.0)
 
 
-def test_exact_repetition_is_no_proof_of_a_step() -> None:
+def test_exact_repetition_is_no_proof_of_a_step():
     assert steps([1.0] * 50) == []
     assert steps([1.0] * 25 + [1.0002] * 25) == []
     assert [s.place for s in steps([3.0] * 10 + [5.0] * 4)] == [10]
     assert [s.place for s in steps([0.0] * 10 + [5.0] * 4)] == [10]
 
 
-def test_small_changes_can_be_left_out() -> None:
+def test_small_changes_can_be_left_out():
     values = [1.0, 1.001, 0.999] * 8 + [1.03, 1.031, 1.029] * 8
     assert [s.place for s in steps(values)] == [24]
     assert steps(values, least=0.05) == []
 
 
-def test_short_and_long_series() -> None:
+def test_short_and_long_series():
     assert stretches([]) == []
     long = stretches([1.0] * 500 + [2.0] * 100)
     assert [(s.start, s.end) for s in long] == [(200, 500), (500, 600)]

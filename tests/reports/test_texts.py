@@ -1,7 +1,5 @@
 """The section "Your texts": sums, sentences, and what changed from run to run."""
 
-from __future__ import annotations
-
 from dataclasses import asdict, replace
 
 from harness.events import FirstDifference, TextsCompared, TextsGiven, TextsRead, TokenCounts
@@ -20,14 +18,13 @@ COMPARED = TextsCompared(
 )  # fmt: skip
 
 
-def record(*events: object) -> RunRecord:
-    return RunRecord.from_events([started(), *events])  # type: ignore[list-item]
+def record(*events):
+    return RunRecord.from_events([started(), *events])
 
 
-def test_batches_add_up() -> None:
+def test_batches_add_up():
     twice = record(GIVEN, READ, COMPARED, COMPARED)
     texts = twice.texts
-    assert texts is not None
     (row,) = texts["compared"]
     assert {**row, **asdict(TokenCounts("tiktoken", 8, 4, 80, 82, 2, 4, 6, 2))} == row
     assert [int(one["digest"], 16) for one in texts["digests"]] == [10, 14]
@@ -40,12 +37,12 @@ def test_batches_add_up() -> None:
     assert "mine and tiktoken part at token 2 on v/text (9 tokens, 10 of" in said
 
 
-def test_nothing_is_said_where_no_texts_were_given() -> None:
+def test_nothing_is_said_where_no_texts_were_given():
     assert record().texts is None
     assert "Your texts" not in markdown.render(record())
 
 
-def test_junit_fails_only_for_whom_a_finding_blames() -> None:
+def test_junit_fails_only_for_whom_a_finding_blames():
     blamed = replace(found("f-1", b"x"), contract="v/text", culprits=["mine"])
     assert 'name="texts" tests="1" failures="1"' in junit.render(
         record(GIVEN, READ, COMPARED, blamed)
@@ -53,27 +50,27 @@ def test_junit_fails_only_for_whom_a_finding_blames() -> None:
     assert 'name="texts" tests="1" failures="0"' in junit.render(record(GIVEN, READ, COMPARED))
 
 
-def test_what_cannot_be_read_is_an_error_in_junit() -> None:
+def test_what_cannot_be_read_is_an_error_in_junit():
     bad = replace(READ, unreadable=1, faults=["a.txt:9: is not JSON"])
     assert "a.txt:9: is not JSON" in junit.render(record(GIVEN, bad, COMPARED))
 
 
 class TestChanges:
-    def test_the_same_ids(self) -> None:
+    def test_the_same_ids(self):
         one = record(GIVEN, READ, COMPARED).texts
         assert [line.split(":")[1].strip() for line in changes(one, one)] == [
             "mine gives the same ids as before on v/text",
             "tiktoken gives the same ids as before on v/text",
         ]
 
-    def test_other_ids_with_the_difference_of_counts(self) -> None:
+    def test_other_ids_with_the_difference_of_counts(self):
         counts = {"mine": replace(COUNTS, tokens=43)}
         other = replace(COMPARED, counts=counts, digests={"mine": 6, "tiktoken": 7})
         old, new = (record(GIVEN, READ, one).texts for one in (COMPARED, other))
         first = next(changes(old, new))
         assert "mine gives other ids than before on v/text, 40 tokens then and 43 now: +3" in first
 
-    def test_other_documents_are_not_compared(self) -> None:
+    def test_other_documents_are_not_compared(self):
         old = record(GIVEN, READ, COMPARED).texts
         for other in (replace(READ, documents=8), replace(READ, whole=False)):
             (line,) = changes(old, record(GIVEN, other, COMPARED).texts)

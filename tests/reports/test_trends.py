@@ -1,19 +1,14 @@
 """The report's trends: steps in words, plots that are valid, bounds that are said."""
 
-from __future__ import annotations
-
 import datetime
 import math
-from collections.abc import Sequence
-from typing import TypeVar
 
 import numpy as np
-import pytest
 
 from harness.ledger.trends import Trend
 from reports import html
 from reports import trends as module
-from reports.blocks import Block, Figure, Paragraph, Plot, Table, walk
+from reports.blocks import Figure, Paragraph, Plot, Table, walk
 from reports.blocks.markdown import inline
 from reports.trends import sections
 from tests.reports import records
@@ -21,7 +16,7 @@ from tests.reports import records
 START = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
 
 
-def series(values: list[float], name: str = "a on runs", unit: str = "s", at: int = 30) -> Trend:
+def series(values, name="a on runs", unit="s", at=30):
     """A run a day; the version changes at the ``at``-th."""
     return Trend(
         name,
@@ -33,24 +28,21 @@ def series(values: list[float], name: str = "a on runs", unit: str = "s", at: in
     )
 
 
-def rising(number: int = 60, at: int = 30, by: float = 1.4) -> list[float]:
+def rising(number=60, at=30, by=1.4):
     noise = np.random.default_rng(3).normal(1, 0.03, number)
     return [1e-3 * float(n) * (by if i >= at else 1) for i, n in enumerate(noise)]
 
 
-T = TypeVar("T")
-
-
-def of(blocks: Sequence[Block], kind: type[T]) -> list[T]:
+def of(blocks, kind):
     return [one for one in walk(blocks) if isinstance(one, kind)]
 
 
-def steps(blocks: Sequence[Block]) -> list[list[str]]:
+def steps(blocks):
     """The table of steps, as plain text."""
     return [[inline(one.text) for one in cells] for _, cells in of(blocks, Table)[0].lines]
 
 
-def test_a_step_is_told_with_its_day_and_version() -> None:
+def test_a_step_is_told_with_its_day_and_version():
     shown = sections([series(rising())])
     [(when, _, before, _, change, version)] = steps(shown)
     assert (when, version) == ("2026-01-31", "1.0 → 1.1")
@@ -63,14 +55,14 @@ def test_a_step_is_told_with_its_day_and_version() -> None:
     assert plot.marks == [(29.5, "bad")]
 
 
-def test_counts_and_falls() -> None:
+def test_counts_and_falls():
     shown = sections([series([0.0] * 20 + [3.0] * 20 + [1.0] * 20, "unexpected findings", "")])
     fell, rose = steps(shown)
     assert rose[2:5] == ["0", "3", "▲ +3"]
     assert fell[4] == "▼ -67%"
 
 
-def test_no_runs_no_section_and_odd_values_are_left_out() -> None:
+def test_no_runs_no_section_and_odd_values_are_left_out():
     assert sections([]) == []
     assert sections([series([1.0]), series([math.nan, 1.0, math.inf])]) == []
     [plot] = of(sections([series([0.0, 0.0, 0.0])]), Plot)
@@ -79,8 +71,8 @@ def test_no_runs_no_section_and_odd_values_are_left_out() -> None:
 
 
 def test_the_latest_steps_come_first_and_what_is_left_out_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     monkeypatch.setattr(module, "MAX_PLOTS", 2)
     made = [series(rising(at=at), f"s{at}") for at in (20, 50, 40)] + [series([1.0] * 9, "flat")]
     shown = sections(made)

@@ -1,13 +1,11 @@
 """A cause with several variants is one finding in every report, and hides nothing unexpected."""
 
-from __future__ import annotations
-
 import json
 from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.events import Counted, Event, Found, kind_in
+from harness.events import Counted, kind_in
 from reports import github, html, junit, markdown, sarif, summary_json
 from reports.matrix import NOBODY, matrix
 from reports.record import RunRecord
@@ -16,15 +14,15 @@ from tests.reports import records
 CAUSE = "equivalence/bpe/text/merges/{}/tokenizers"
 
 
-def variant(kind: str, data: bytes, **more: object) -> Found:
+def variant(kind, data, **more):
     return records.found(f"f-{kind}", data, bucket=CAUSE.format(kind), stage="merges", **more)
 
 
-def record(*events: Event) -> RunRecord:
+def record(*events):
     return RunRecord.from_events([*records.opening(), *events, records.finished("fail")])
 
 
-def three(**more: object) -> RunRecord:
+def three(**more):
     """Three kinds of input; ``more`` of the one of marks."""
     return record(
         variant("Mn", "\u0301".encode(), **more),
@@ -35,7 +33,7 @@ def three(**more: object) -> RunRecord:
     )
 
 
-def test_the_record_has_one_finding_with_its_variants() -> None:
+def test_the_record_has_one_finding_with_its_variants():
     (bucket,) = three().buckets
     assert bucket.name == CAUSE.format("*")
     seen = [(kind_in(one.name), one.count) for one in bucket.variants]
@@ -47,7 +45,7 @@ def test_the_record_has_one_finding_with_its_variants() -> None:
     assert (bucket.count, bucket.expected) == (58, False)
 
 
-def test_an_expected_variant_hides_no_unexpected_one() -> None:
+def test_an_expected_variant_hides_no_unexpected_one():
     run = three(expected="known")
     (bucket,) = run.buckets
     assert not bucket.expected and run.unexpected == [bucket]
@@ -57,7 +55,7 @@ def test_an_expected_variant_hides_no_unexpected_one() -> None:
     assert cell.status == "violated"
 
 
-def test_a_cause_of_which_all_variants_are_expected_is_expected() -> None:
+def test_a_cause_of_which_all_variants_are_expected_is_expected():
     run = record(
         variant("Mn", b"a", expected="marks"),
         variant("L", b"b", expected="letters"),
@@ -67,7 +65,7 @@ def test_a_cause_of_which_all_variants_are_expected_is_expected() -> None:
     assert run.unexpected == []
 
 
-def test_summary_json_folds_the_variants_into_one_finding() -> None:
+def test_summary_json_folds_the_variants_into_one_finding():
     (finding,) = json.loads(summary_json.render(three(expected="known")))["findings"]
     assert (finding["id"], finding["bucket"]) == ("f-L", CAUSE.format("L"))
     assert (finding["expected"], finding["count"]) == (None, 58)
@@ -75,13 +73,13 @@ def test_summary_json_folds_the_variants_into_one_finding() -> None:
     assert told == [("f-L", "L", None), ("f-So", "So", None), ("f-Mn", "Mn", "known")]
 
 
-def test_summary_json_keeps_contracts_apart() -> None:
+def test_summary_json_keeps_contracts_apart():
     elsewhere = variant("So", b"abcd", contract="tekken_240911/raw")
     summary = json.loads(summary_json.render(record(variant("L", b"a"), elsewhere)))
     assert [(f["id"], len(f["variants"])) for f in summary["findings"]] == [("f-L", 1), ("f-So", 1)]
 
 
-def test_every_report_says_it_once_and_names_the_variants() -> None:
+def test_every_report_says_it_once_and_names_the_variants():
     run = three(expected="known")
     assert markdown.render(run).count("tokenizers merges otherwise than tiktoken") == 2
     assert "also in the variants So and Mn (expected)" in markdown.render(run)
@@ -96,8 +94,8 @@ def test_every_report_says_it_once_and_names_the_variants() -> None:
     assert all(f"f-{kind}" in page for kind in ("Mn", "L", "So"))
 
 
-def test_the_fingerprint_does_not_depend_on_which_variants_were_seen() -> None:
-    def fingerprint(run: RunRecord) -> object:
+def test_the_fingerprint_does_not_depend_on_which_variants_were_seen():
+    def fingerprint(run):
         (one,) = [r for r in json.loads(sarif.render(run))["runs"][0]["results"]
                   if r["ruleId"].endswith("equivalence")]  # fmt: skip
         return one["partialFingerprints"]
@@ -106,7 +104,7 @@ def test_the_fingerprint_does_not_depend_on_which_variants_were_seen() -> None:
 
 
 @pytest.mark.parametrize("check", ["equivalence", "round-trip"])
-def test_where_nobody_is_blamed_every_report_says_so(check: str) -> None:
+def test_where_nobody_is_blamed_every_report_says_so(check):
     bucket = f"{check}/bpe/text/merges/L/tiktoken<>tokenizers"
     culprits = ["tiktoken", "tokenizers"]
     run = record(
