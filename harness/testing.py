@@ -33,10 +33,10 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.toys import TOYS
 from harness.core.comparisons import modes_of
-from harness.findings.shrinking import shrink
+from harness.findings.shrink import shrink
 from impls import registry
 from impls.conformance import run_conformance_test
-from impls.explaining import literal
+from impls.explanations import literal
 from impls.interface import Implementation, Mode, Rejected, Unsupported
 from impls.text_plugins import adapted
 

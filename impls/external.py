@@ -43,7 +43,7 @@ from corpora.vocabularies.reading import quoted
 from impls import processes
 from impls.errors import ImplementationError
 from impls.external_healing import HealsByProgram
-from impls.external_timing import Timed
+from impls.external_times import Timed
 from impls.interface import About, Capability, Died, Mode, Rejected, Unsupported
 from impls.needs import understood
 from impls.standard_error import TRIM_SECONDS, log_file, log_tail, trim

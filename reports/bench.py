@@ -17,7 +17,7 @@ from harness.events import (
     VocabularyLoaded,
     VocabularyOpened,
 )
-from harness.events.timing import MEBIBYTE, THREADS
+from harness.events.bench import MEBIBYTE, THREADS
 from reports.blocks import (
     SIZES,
     Axis,

@@ -33,7 +33,7 @@ from reports.blocks import (
 )
 from reports.blocks.html import link
 from reports.blocks.units import plural
-from reports.proposing import entries
+from reports.proposals import entries
 from reports.record import Bucket, RunRecord
 from reports.text import clipped, code_points, literal, surface, visible
 from reports.trends import history_of

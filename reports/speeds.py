@@ -17,7 +17,7 @@ from math import comb
 from statistics import median
 
 from harness.events import Benched, BenchStarted, Event
-from harness.events.timing import THREADS
+from harness.events.bench import THREADS
 from reports.studies import grouped, last, of
 
 DOUBT = 0.05

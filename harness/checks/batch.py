@@ -1,6 +1,6 @@
 """Batch: many inputs in one call give what each gives by itself."""
 
-from harness.checks.asking import EncodesAnotherWay
+from harness.checks.another_way import EncodesAnotherWay
 from harness.checks.base import Severity
 from harness.core.messages import Way
 

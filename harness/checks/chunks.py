@@ -6,7 +6,7 @@ from functools import lru_cache
 from typing import Any
 
 from corpora.vocabularies.model import Algorithm, PieceType, Vocabulary
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Judgement, Observation, Severity, draw
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded

@@ -1,7 +1,7 @@
 """Cleaned spaces: decoded for a person, a text loses the spaces that English has not, no others."""
 
 from corpora.vocabularies.model import Algorithm, Vocabulary
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity
 from harness.core.outcomes import Encoded, Unsupported
 from impls.interface import Capability

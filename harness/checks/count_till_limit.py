@@ -1,8 +1,8 @@
 """Counting: without a limit, and up to one."""
 
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import LongRuns, Severity, draw
-from harness.checks.serving import unanswered, wrong_count
+from harness.checks.services import unanswered, wrong_count
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Encoded
 from impls.interface import Capability

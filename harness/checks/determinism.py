@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.asking import EncodesAnotherWay, Subject
+from harness.checks.another_way import EncodesAnotherWay, Subject
 from harness.checks.base import Script, Severity
 from harness.core.outcomes import Results
 from impls.interface import Capability

@@ -5,10 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate
 
 from corpora.vocabularies.model import Vocabulary
-from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.another_way import AsksAgain, Fault, Look, Subject
 from harness.checks.base import Severity, ids_of, spelled, without_specials
 from harness.checks.heal_questions import HealQuestion, alike, question
-from harness.checks.serving import DEFINITION, against, unanswered
+from harness.checks.services import DEFINITION, against, unanswered
 from harness.core.messages import healing_numbers
 from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability

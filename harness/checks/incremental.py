@@ -1,7 +1,7 @@
 """Incremental: a text that grows has at each length the tokens that its encoding has."""
 
 from harness.checks.base import LongRuns, Severity, draw
-from harness.checks.serving import CountsParts, Ranges
+from harness.checks.services import CountsParts, Ranges
 from impls.interface import Capability
 
 EACH_BYTE = 12

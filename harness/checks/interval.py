@@ -3,7 +3,7 @@
 from itertools import chain, combinations_with_replacement
 
 from harness.checks.base import LongRuns, Severity, draw
-from harness.checks.serving import CountsParts, Ranges
+from harness.checks.services import CountsParts, Ranges
 from impls.interface import Capability
 
 EVERY_RANGE = 6

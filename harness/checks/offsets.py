@@ -2,7 +2,7 @@
 
 from itertools import pairwise
 
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import LongRuns, Severity, spelled, spellings, verbatim
 from harness.core.outcomes import Encoded, Failed, Outcome
 from impls.interface import Capability

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder, Vocabulary
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity, added_ids, first_past, ids_of, spelled, spellings
 from harness.checks.round_trip import trusted
 from harness.core.comparisons import Contract

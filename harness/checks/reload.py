@@ -1,6 +1,6 @@
 """Reload: a tokenizer is the same, saved and loaded again, and its file spelled another way."""
 
-from harness.checks.asking import EncodesAnotherWay
+from harness.checks.another_way import EncodesAnotherWay
 from harness.checks.base import Severity
 from harness.core.messages import Way
 

@@ -4,7 +4,7 @@ import zlib
 from collections.abc import Sequence
 from itertools import compress, islice
 
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity, ids_of
 from harness.core.messages import Padding, Windows, numbers_of
 from harness.core.outcomes import Encoded, Outcome, Unsupported

@@ -2,7 +2,7 @@
 
 import zlib
 
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import (
     REPLACEMENT,
     Script,

@@ -3,7 +3,7 @@
 from functools import lru_cache
 
 from corpora.vocabularies.model import Vocabulary
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity, character_ends, draw, verbatim
 from harness.checks.specials import has_specials, special_ids
 from harness.core.outcomes import Encoded

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from corpora.vocabularies.tokenizer_json import made_by_model
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.another_way import AsksAgain, Fault, Look, Subject
 from harness.checks.base import LongRuns, Severity, draw, ids_of
-from harness.checks.serving import against, by_definers, counted, unanswered
+from harness.checks.services import against, by_definers, counted, unanswered
 from harness.core.outcomes import Encoded
 from impls.interface import Capability
 

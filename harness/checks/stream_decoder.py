@@ -1,7 +1,7 @@
 """Stream decoders: what a library gives out id by id is what it decodes at once."""
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import REPLACEMENT, Severity
 from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability

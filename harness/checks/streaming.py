@@ -1,7 +1,7 @@
 """Streaming: what is decoded in two parts is what is decoded whole."""
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity, character_ends, draw, verbatim
 from harness.core.outcomes import Encoded
 from impls.interface import Capability

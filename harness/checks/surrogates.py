@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity, draw
 from harness.core.messages import Way
 from harness.core.outcomes import Encoded, Failed, Outcome, Status, Unsupported

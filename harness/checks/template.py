@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Judgement, Observation, Severity
 from harness.core.messages import Template
 from harness.core.outcomes import Encoded, Outcome, Unsupported

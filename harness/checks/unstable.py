@@ -4,11 +4,11 @@ import zlib
 from collections.abc import Iterator, Sequence
 
 from corpora.generators.material import is_text
-from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.another_way import AsksAgain, Fault, Look, Subject
 from harness.checks.base import Severity, draw, ids_of, spelled, verbatim, without_specials
 from harness.checks.heal import shown, tokens
 from harness.checks.heal_questions import STAND_INS, alike, boundary, tails
-from harness.checks.serving import against, unanswered
+from harness.checks.services import against, unanswered
 from harness.core.messages import Unstable, sequences_in
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 

@@ -3,7 +3,7 @@
 import zlib
 
 from corpora.vocabularies.model import Algorithm, Alphabet
-from harness.checks.asking import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import Severity, is_raw, spelled
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Rejected

@@ -20,7 +20,7 @@ from harness.cli.display import Display, PlainFormatter
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.core import exit_statuses
 from harness.core.interruption import Terminated, exit_status, listen
-from harness.core.writing import NO_ROOM, cannot_write
+from harness.core.output import NO_ROOM, cannot_write
 from impls.errors import ImplementationError
 
 app = typer.Typer(
@@ -82,9 +82,9 @@ def common(
 
 def tell_of_confinement() -> None:
     """Say in one line what keeps workers from being confined fully, where anything does."""
-    from harness.confinement import plan, probing  # noqa: PLC0415 (for these commands alone)
+    from harness.confinement import plan, probe  # noqa: PLC0415 (for these commands alone)
 
-    line = plan.shortfall(probing.held_here())
+    line = plan.shortfall(probe.held_here())
     if line is not None:
         Display(stderr=True).print(line, style="dim")
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from harness.cluster import opening
+from harness.cluster import addresses
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.engine import selection
 from harness.engine.suites import Budget, parse_budget
@@ -233,9 +233,9 @@ def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
     Raises SelectionError where texts of the user's would have to leave this machine.
     """
     if address is not None:
-        opening.check(address)
+        addresses.check(address)
         if texts:
-            raise selection.SelectionError(opening.TEXTS_STAY)
+            raise selection.SelectionError(addresses.TEXTS_STAY)
 
 
 def participants(

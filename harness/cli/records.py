@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from harness.core.writing import writing
+from harness.core.output import writing
 from harness.engine.selection import SelectionError
 from harness.events import read_events
 from harness.ledger import trends

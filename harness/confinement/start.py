@@ -14,8 +14,8 @@ import sys
 
 import msgspec
 
-from harness.confinement.applying import apply, lower_limits
 from harness.confinement.plan import OFF, Plan
+from harness.confinement.steps import apply, lower_limits
 
 NOT_CONFINED = "off"
 """The PLAN of a worker that is not to be confined."""

@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 import msgspec
 
 from corpora.vocabularies.reading import bounded_bytes, fault_of, line_of, open_regular
-from harness.core.writing import OutputError
+from harness.core.output import OutputError
 
 T = TypeVar("T")
 

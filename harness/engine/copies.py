@@ -22,7 +22,7 @@ import msgspec
 import psutil
 
 from corpora.vocabularies import scratch
-from harness.core.writing import NO_ROOM, OutputError, cannot_write
+from harness.core.output import NO_ROOM, OutputError, cannot_write
 from harness.engine.ending import BrokenOff, words_of
 from harness.engine.examiner import Ended, Left, Turn
 from harness.engine.state import NamedFailed

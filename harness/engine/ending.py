@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from harness.core import exit_statuses
 from harness.core.interruption import exit_status
-from harness.core.writing import NO_ROOM, OutputError, cannot_write
+from harness.core.output import NO_ROOM, OutputError, cannot_write
 from harness.engine.state import NamedFailed
 
 if TYPE_CHECKING:

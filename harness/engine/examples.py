@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from harness.checks.base import Check, Violation
     from harness.core.comparisons import Contract
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.findings.tracker import FindingTracker
     from harness.verdict.expectations import Expectation
     from harness.workers.pool import WorkerPool

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.local import NODE
 from harness.cluster.usage import Usage
-from harness.confinement import probing
+from harness.confinement import probe
 from harness.core.provenance import machine, now
-from harness.engine import claiming
+from harness.engine import claim_findings
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
 from harness.engine.examiner import Ended
-from harness.engine.planning import Plan, Tally, budget_text, unfinished, went_on
+from harness.engine.plan import Plan, Tally, budget_text, unfinished, went_on
 from harness.engine.portable import Portable, packed_files, write_files
 from harness.engine.sessions import Sessions
 from harness.engine.state import NamedFailed, RunState
@@ -125,7 +125,7 @@ def execute(
     def whole() -> None:
         vocabularies.go()
         if not run.stop.is_set():
-            claiming.note(run.tracker, claiming.broken(plan, run.tally), plan, coverage)
+            claim_findings.note(run.tracker, claim_findings.broken(plan, run.tally), plan, coverage)
 
     try:
         ending = to_the_end(whole)
@@ -359,7 +359,7 @@ def begun(plan: Plan, command: str) -> Started:
         expect=plan.expect,
         folder=str(Path.cwd()),
         named={"implementations": list(plan.named), **{k: [*v] for k, v in plan.asked.items()}},
-        confinement=probing.line(plan.limits.memory, plan.participants),
+        confinement=probe.line(plan.limits.memory, plan.participants),
     )
 
 

@@ -17,8 +17,8 @@ import platform
 from typing import TYPE_CHECKING, Any
 
 from corpora import whole_files
-from harness.core.writing import OutputError, cannot_write, write_whole, writing
-from harness.engine.planning import budget_text
+from harness.core.output import OutputError, cannot_write, write_whole, writing
+from harness.engine.plan import budget_text
 from harness.engine.portable import digest_of
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from corpora.texts.sources import Source
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
 
 FOLDER = ".units"
 """In the folder of the run."""

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.verdict.coverage import Coverage
 
 MOST_ASKED = 20 * LEAST_CASES

@@ -21,10 +21,10 @@ import msgspec
 from corpora.generators.catalog import generators
 from corpora.vocabularies import scratch
 from harness.checks import CHECKS
+from harness.cluster.addresses import TEXTS_STAY
 from harness.cluster.executor import UnitError
-from harness.cluster.opening import TEXTS_STAY
 from harness.core import stored
-from harness.core.writing import write_whole, writing
+from harness.core.output import write_whole, writing
 from harness.engine import selection
 from harness.engine.selection import SelectionError
 from impls.specs import COMMAND, from_anywhere
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.participants import Participant
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
 
 SENT = ("findings", "vocabularies")
 """The folders of an output folder that files are sent for."""

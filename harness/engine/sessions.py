@@ -15,7 +15,7 @@ from corpora.vocabularies import embedded
 from harness.checks import CHECKS
 from harness.core.countdown import Countdown
 from harness.core.outcomes import Status
-from harness.engine import claiming
+from harness.engine import claim_findings
 from harness.engine.copies import ExaminerProcess
 from harness.engine.ending import BrokenOff
 from harness.engine.examiner import Examiner, Turn
@@ -111,7 +111,7 @@ class Sessions:
         run = self._run
         if CHECKS["survival"] in run.plan.checks:
             for one in {one.name: one for one in self._left}.values():
-                where = claiming.contract_of(run.plan, one.source, one.contract, one.who)
+                where = claim_findings.contract_of(run.plan, one.source, one.contract, one.who)
                 status = Status.LEFT_PROCESSES
                 run.tracker.note(inputless(where, status, one.name, one.line, run.plan.seed))
 

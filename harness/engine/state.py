@@ -17,7 +17,7 @@ from harness.core.countdown import Countdown
 from harness.core.messages import Loaded
 from harness.core.outcomes import Status
 from harness.core.standing import references_of
-from harness.engine.planning import Plan, Tally
+from harness.engine.plan import Plan, Tally
 from harness.events import (
     ContractOpened,
     ImplementationFailed,

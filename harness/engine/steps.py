@@ -14,7 +14,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from harness.core import exit_statuses, stored
-from harness.core.writing import Lines, OutputError, cannot_write, write_whole
+from harness.core.output import Lines, OutputError, cannot_write, write_whole
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
 from harness.events import Finished, Phase, StepDone, StudyStarted, read_events

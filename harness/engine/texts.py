@@ -16,8 +16,8 @@ from corpora.generators.drawing import encodable
 from corpora.generators.mutations import mutants
 from corpora.texts.corpus import Reading
 from harness.core.comparisons import modes_of
+from harness.engine.samples import TEXTS
 from harness.engine.streams import BATCH_CASES, Batch, batches
-from harness.engine.taking import TEXTS
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Observation
     from harness.core.comparisons import Contract
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.events import Event
     from impls.interface import Mode
 

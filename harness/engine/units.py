@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.examiner import Studies
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.engine.state import Tell
 
     Prepare = Callable[[Plan, Tell, threading.Event], object]

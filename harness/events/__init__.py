@@ -6,6 +6,7 @@ without :class:`Finished` is an incomplete run.
 """
 
 from harness.events.base import Event, read_events
+from harness.events.bench import Benched, BenchStarted, Opening, Timing, VocabularyOpened
 from harness.events.campaign import Campaign, FindingFixed, Outlook
 from harness.events.causes import (
     any_kind,
@@ -26,9 +27,9 @@ from harness.events.cluster import (
     UnitResumed,
     UnitStarted,
 )
-from harness.events.forcing import Forced, ForcedCorpus, ForcedWitness
+from harness.events.forced import Forced, ForcedCorpus, ForcedWitness
 from harness.events.growth import FamiliesMeasured, GrowthJudged, Measured
-from harness.events.running import (
+from harness.events.run import (
     FAIL,
     PASS,
     UNEXAMINED,
@@ -58,4 +59,3 @@ from harness.events.texts import (
     TextsRead,
     TokenCounts,
 )
-from harness.events.timing import Benched, BenchStarted, Opening, Timing, VocabularyOpened

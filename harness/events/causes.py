@@ -14,7 +14,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Iterable
 
-from harness.events.running import Found
+from harness.events.run import Found
 
 SLOTS = 6
 """Slots of a bucket. The last one may have slashes of its own: names of programs and files."""

@@ -33,11 +33,11 @@ from harness.core.partition import NEITHER, Part
 from harness.core.pretokens import piece_ends
 from harness.core.standing import Standing
 from impls import registry
-from impls.explaining import IDS, SEGMENTATION, literal, shown_ids, shown_parts
+from impls.explanations import IDS, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import Explains, Mode
 
 if TYPE_CHECKING:
-    from harness.events.running import Explained
+    from harness.events.run import Explained
 
 LONGEST = 1024
 """Bytes of an input that is explained: stages run interpreted, and nobody reads more."""

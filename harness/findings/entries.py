@@ -24,10 +24,10 @@ from harness.findings.diagnosis import (
     kind_of,
     signature,
 )
-from impls.explaining import IDS, NORMALIZATION, SEGMENTATION
+from impls.explanations import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
-    from harness.events.running import Explained
+    from harness.events.run import Explained
 
 Group = tuple[str, Signature]
 """The id of a contract, and a signature: what is minimised and known together."""

@@ -13,10 +13,10 @@ from pathlib import Path
 
 from harness.checks.base import Violation
 from harness.core.comparisons import Contract
+from harness.core.output import Lines, OutputError, cannot_write, write_whole, writing
 from harness.core.participants import Participant
-from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
 from harness.events import Event
-from harness.findings.describing import described, difference
+from harness.findings.description import described, difference
 from harness.findings.recipes import Library, library, plain_name
 from harness.findings.reproducer import reproducer
 from impls.interface import Recipe

@@ -13,8 +13,8 @@ from functools import lru_cache
 from corpora.vocabularies.model import Vocabulary
 from harness.core.comparisons import Contract
 from harness.core.messages import packed
+from harness.core.output import NO_ROOM
 from harness.core.participants import Participant
-from harness.core.writing import NO_ROOM
 from impls.interface import Recipe, Reproducible
 from impls.specs import from_anywhere
 

@@ -16,12 +16,12 @@ from harness.core.comparisons import Contract
 from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Event, Found, Unsettled, stands_out
 from harness.findings import mistakes
-from harness.findings.asking import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking
 from harness.findings.causes import Causes, Snapshot
-from harness.findings.describing import finding, in_base64, is_minimal
+from harness.findings.description import finding, in_base64, is_minimal
 from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, Group, finding_id
-from harness.findings.expecting import WHATEVER, ExpectedFindings
-from harness.findings.minimising import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
+from harness.findings.expected import WHATEVER, ExpectedFindings
+from harness.findings.patience import NO_TIME, TOOK_LONG, TRIES_HANG, Patience
+from harness.findings.questions import AGAIN, TIMED_OUT, UNSTABLE_AGAIN, Asking
 from harness.verdict.expectations import UNMINIMISED, Expectation
 from harness.workers.pool import OutOfTime, WorkerPool
 

@@ -14,7 +14,7 @@ from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import NoSuchModuleError, SQLAlchemyError
 from sqlalchemy.orm import DeclarativeBase, Mapped, mapped_column
 
-from harness.core.writing import NO_ROOM, OutputError, cannot_write
+from harness.core.output import NO_ROOM, OutputError, cannot_write
 
 BUSY_SECONDS = 60.0
 """A writer waits so long for another: a transaction takes milliseconds, a stuck disk longer."""

@@ -12,15 +12,15 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.generators import long_runs
-from harness.core.crowding import stretched
+from harness.core.machine_load import stretched
 from harness.core.outcomes import Inputs
 from harness.engine.examiner import Study
 from harness.engine.feed import PATIENCE, Feed
-from harness.engine.judging import Judge, ViolationQueue
+from harness.engine.judge import Judge, ViolationQueue
 from harness.engine.least import Share, named_on
+from harness.engine.samples import offered, takes
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
-from harness.engine.taking import offered, takes
 from harness.engine.texts import Texts
 from harness.events import Phase
 from harness.verdict.coverage import LEAST_CASES

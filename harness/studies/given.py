@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from corpora.generators.base import FunctionGenerator
 from harness.checks import CHECKS
 from harness.engine import selection
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.suites import Budget, Suite
 from harness.workers import Limits
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.external_timing import Timed
+from impls.external_times import Timed
 from impls.interface import Counts, EncodesBatches, Unsupported
 from impls.prepared import Prepares, PreparesBatch, PreparesCount
 

@@ -28,7 +28,7 @@ from typing import TYPE_CHECKING
 import msgspec
 import psutil
 
-from harness.confinement.probing import START, caches_of
+from harness.confinement.probe import START, caches_of
 from harness.workers.keeper import Report
 from impls.external import IN_WORKER
 

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from zlib import crc32
 
 from harness.workers.calls import without_pipe
-from impls.external_timing import Timed
+from impls.external_times import Timed
 from impls.interface import Unsupported
 from impls.processes import descendants
 
@@ -50,7 +50,7 @@ LineTracer = Callable[["FrameType", str, object], object]
 def nanoseconds(encoder: Encoder, call: Callable[[], object]) -> int:
     """CPU time of the process, with all its threads: a library may hand the work to some.
 
-    Where the work is done in another process (:class:`impls.external_timing.Timed`), that of the
+    Where the work is done in another process (:class:`impls.external_times.Timed`), that of the
     other, by the kernel's count. What it says itself is believed where it is more: it may have
     handed the work to processes that nobody here can see.
     """
@@ -108,7 +108,7 @@ def memory(encoder: Encoder, call: Callable[[], object]) -> tuple[int, int, int]
     Python's and its caller's, 36 bytes a token, whoever makes it. Of this process and of the
     programs that it runs, by the kernel's count of resident pages, so that memory which is asked
     for and never touched is free. Where the work is done by a program behind a pipe
-    (:class:`impls.external_timing.Timed`), of that program and its children alone: what this
+    (:class:`impls.external_times.Timed`), of that program and its children alone: what this
     process takes is the protocol's. The stack is that of the thread that calls, which never
     shrinks: what an earlier call needed is not seen again.
     """

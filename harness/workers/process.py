@@ -13,7 +13,7 @@ The exchange, step by step, and the failure that belongs to each step:
 Whatever fails, the process and all that it has started are killed, and :class:`WorkerDied` says
 how it went and which input was at work. Workers, walks of grammars (:mod:`harness.studies.forced`)
 and what makes inputs (:mod:`harness.studies.fuzz`) are all such processes; what runs in them is
-:func:`harness.workers.serving.serve`.
+:func:`harness.workers.inside.serve`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 from corpora.vocabularies import scratch
-from harness.confinement import probing
+from harness.confinement import probe
 from harness.core.outcomes import Failed, Status
 from harness.workers import wire
 from harness.workers.cell import Cell
@@ -86,7 +86,7 @@ class Process:
         """Start. module: has a ``main``, as :mod:`harness.confinement.start` says. memory: bytes.
 
         others: names what code runs in it that is not ours, needs: what that declares; see
-        :func:`harness.confinement.probing.launch`. Raises OSError where the machine has no room for
+        :func:`harness.confinement.probe.launch`. Raises OSError where the machine has no room for
         a process.
         """
         self._memory = memory
@@ -102,7 +102,7 @@ class Process:
             # next one removes them.
             folder = scratch.temporary("worker-")
             ours.callback(folder.cleanup)
-            command, variables = probing.launch(
+            command, variables = probe.launch(
                 module, folder.name, others=others, needs=needs, environment=environment
             )
             self._kept = Kept(

@@ -35,7 +35,7 @@ from harness.core.messages import (
     Way,
 )
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
-from harness.workers import compiling, meters
+from harness.workers import compilation, meters
 from harness.workers.answers import (
     TRACEBACKS,
     clean_ids,
@@ -52,13 +52,13 @@ from harness.workers.answers import (
 )
 from harness.workers.calls import is_batch
 from harness.workers.cell import Progress
-from harness.workers.opening import opened
+from harness.workers.inside import serve
+from harness.workers.openings import opened
 from harness.workers.requests import rows
-from harness.workers.serving import serve
-from harness.workers.timing import measured, undisturbed
+from harness.workers.stopwatch import measured, undisturbed
 from impls import registry
 from impls.external import ExternalEncoder
-from impls.external_timing import Timed
+from impls.external_times import Timed
 from impls.interface import Died, Encoder, EncodesBatches, Mode, Unsupported, WarmsUp
 
 T = TypeVar("T")
@@ -133,7 +133,7 @@ class Server:
             return Loaded(said or "it does not run this vocabulary", kind.label)
         finally:
             gc.set_threshold(*usual)
-            compiling.watch(self._progress)
+            compilation.watch(self._progress)
         if not isinstance(self._encoder, Encoder):
             name = type(self._encoder).__name__
             return Loaded(f"load() returned a {name} without an encode method", "protocol")
@@ -324,7 +324,7 @@ def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve until the harness closes the pipe."""
 
     def begin(progress: Progress) -> Callable[[Request, object], Loaded | Results]:
-        compiling.watch(progress)
+        compilation.watch(progress)
         server = Server(progress, held)
         return lambda request, beat: server.answer(request)
 

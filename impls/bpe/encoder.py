@@ -13,7 +13,7 @@ from impls.bpe.spelling import Spellings
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
 from impls.kernels.layout import Ints, Longs
 from impls.pretokenize.unicode_version import UNICODE_VERSION
-from impls.warming import warm_up
+from impls.warm_up import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from corpora.vocabularies.model import AddedToken, Unexpressed, VocabularyError
 from corpora.vocabularies.tokenizer_json_added import check_added
 from corpora.vocabularies.tokenizer_json_out import given
-from impls.explaining import IDS, NORMALIZATION, literal, shown_ids, shown_parts
+from impls.explanations import IDS, NORMALIZATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.pipeline.added_tokens import AddedTokens
 from impls.pipeline.decoders import decoded, decoders_of

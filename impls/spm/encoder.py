@@ -16,12 +16,12 @@ from corpora.vocabularies.gguf_controls import TELLING, controls_of
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, PieceType, RankOrder
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import unknown_trouble
-from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
+from impls.explanations import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
 from impls.piece_decoding import SYMBOL, llama_cpp, sentencepiece
 from impls.spm import variants
 from impls.unigram.splitting import longest_first, whole
-from impls.warming import warm_up
+from impls.warm_up import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -13,12 +13,12 @@ from typing import TYPE_CHECKING, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm
-from impls.explaining import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
+from impls.explanations import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.piece_decoding import hugging_face, llama_cpp, sentencepiece
 from impls.unigram import variants
 from impls.unigram.variants import Decoding, Fallback, Normalization, Variant
-from impls.warming import warm_up
+from impls.warm_up import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

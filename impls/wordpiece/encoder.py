@@ -12,7 +12,7 @@ import numpy as np
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.wordpiece_file import gguf_trouble
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
-from impls.warming import warm_up
+from impls.warm_up import warm_up
 from impls.wordpiece import decoders
 from impls.wordpiece.variants import BERT, LLAMA_CPP, Variant
 

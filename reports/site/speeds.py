@@ -6,7 +6,7 @@ import datetime
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from harness.events.timing import MEBIBYTE
+from harness.events.bench import MEBIBYTE
 from harness.ledger.models import MeasuredSpeed
 from harness.ledger.trends import Trend
 from reports.blocks import Banner, Block, Cell, Facts, Inline, Paragraph, Section, Span

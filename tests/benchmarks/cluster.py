@@ -17,9 +17,9 @@ from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
+from harness.cluster.addresses import opened
 from harness.cluster.executor import Executor, Unit
 from harness.cluster.local import LocalExecutor
-from harness.cluster.opening import opened
 from harness.events import ClusterUsed
 from harness.studies.campaigns.state import Kept, Round
 from harness.studies.campaigns.store import CampaignStore

@@ -19,12 +19,12 @@ from harness.checks import CHECKS
 from harness.cluster.executor import Executor
 from harness.engine.flow import RunResult, Ways, execute
 from harness.engine.journal import Journal
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.suites import Budget
 from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
-from harness.studies.preparing import prepare
+from harness.studies.preparation import prepare
 from harness.workers import Limits
 from tests.harness.toy_plans import any_plan
 

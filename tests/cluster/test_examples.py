@@ -6,7 +6,7 @@ import pytest
 import typer
 
 from harness.cli.application import app
-from harness.cluster import opening
+from harness.cluster import addresses
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -25,7 +25,7 @@ def test_the_manifest_for_kubernetes_drives_a_campaign():
     arguments = driver["args"]
     assert driver["command"] == ["tokgate", "fuzz"]
     (address,) = [one for one in arguments if one.startswith("--cluster=")]
-    assert opening.ADDRESS.fullmatch(address.partition("=")[2])
+    assert addresses.ADDRESS.fullmatch(address.partition("=")[2])
     command = typer.main.get_command(app)
     with command.make_context("tokgate", ["fuzz"], resilient_parsing=True) as context:
         fuzz = command.get_command(context, "fuzz")

@@ -209,7 +209,7 @@ def test_units_go_where_it_is_warm(lasting):
 
 
 def test_no_cluster_is_one_line():
-    from harness.cluster.opening import opened
+    from harness.cluster.addresses import opened
 
     ray.shutdown()
     with pytest.raises(ClusterError, match="no cluster is reached there") as said:

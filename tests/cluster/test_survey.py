@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from harness.cli.application import app
-from harness.cluster import opening
+from harness.cluster import addresses
 from harness.cluster.local import LocalExecutor
 from harness.studies.survey import cluster as matches_on_cluster
 from tests.cluster.plans import files_of, plug_in, record_of
@@ -51,8 +51,8 @@ def places(monkeypatch: pytest.MonkeyPatch) -> list[LocalExecutor]:
         made.append(LocalExecutor(2))
         return made[-1]
 
-    monkeypatch.setattr(opening, "check", lambda address: None)
-    monkeypatch.setattr(opening, "opened", opened)
+    monkeypatch.setattr(addresses, "check", lambda address: None)
+    monkeypatch.setattr(addresses, "opened", opened)
     return made
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from harness.cluster import opening
+from harness.cluster import addresses
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.journal import FOLDER, Journal
@@ -271,7 +271,7 @@ def test_a_place_keeps_what_is_dear_and_closes_it() -> None:
 
 def test_without_a_cluster_nothing_of_ray_is_imported() -> None:
     code = (
-        "import sys, harness.cli.application, harness.engine.units, harness.cluster.opening;"
+        "import sys, harness.cli.application, harness.engine.units, harness.cluster.addresses;"
         "import harness.engine.journal;"
         "sys.exit('ray' in sys.modules)"
     )
@@ -281,14 +281,14 @@ def test_without_a_cluster_nothing_of_ray_is_imported() -> None:
 @pytest.mark.parametrize("address", ["", "local", "local:0", "ray://host", "http://host:1", "x y"])
 def test_what_is_no_cluster_is_one_line(address: str) -> None:
     with pytest.raises(ClusterError, match="not a cluster address: use auto, ray:") as said:
-        opening.check(address)
+        addresses.check(address)
     assert "\n" not in str(said.value)
 
 
 def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(opening.importlib.util, "find_spec", lambda name: None)
+    monkeypatch.setattr(addresses.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"Ray is not installed; pip install 'tokgate\[ray\]'"):
-        opening.check("local:2")
+        addresses.check("local:2")
 
 
 def test_a_mistake_in_the_option_ends_with_status_2() -> None:
@@ -310,7 +310,7 @@ def test_a_command_that_runs_on_no_cluster_says_so(command: str) -> None:
 def test_what_stays_on_this_machine_is_refused(
     option: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(opening.importlib.util, "find_spec", lambda name: object())
+    monkeypatch.setattr(addresses.importlib.util, "find_spec", lambda name: object())
     for command in ("run", "fuzz"):
         if (command, option[0]) != ("run", "--database"):
             ended = here(command, "--cluster=auto", *option)

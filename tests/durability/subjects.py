@@ -21,7 +21,7 @@ from harness.cli.records import recorded, reported
 from harness.core.countdown import Countdown
 from harness.engine import flow as runs
 from harness.engine import streams
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.suites import Budget
 from harness.events import Found, read_events
 from harness.findings.folder import RunFolder

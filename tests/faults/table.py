@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 
 from corpora.vocabularies import scratch, sources
-from harness.confinement import probing
+from harness.confinement import probe
 from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.workers import Limits, Worker, rows
@@ -64,8 +64,8 @@ answers a batch twice is started again, and asked input by input, which it answe
 
 
 REFUSED = {
-    "opens a socket": probing.held_here().network == "seccomp",
-    "writes to the home": probing.held_here().files > 0,
+    "opens a socket": probe.held_here().network == "seccomp",
+    "writes to the home": probe.held_here().files > 0,
 }
 """Faults that a confined worker is kept from, and whether this machine can keep it from them: where
 it cannot, nothing is wrong."""
@@ -132,7 +132,7 @@ def nothing_left(found: list[str]) -> Iterator[None]:
         found.append("descriptors")
     if Path(SHARED_FILE).exists():
         Path(SHARED_FILE).unlink()
-        if probing.held_here().own_memory:
+        if probe.held_here().own_memory:
             found.append("shared memory")
 
 

@@ -16,7 +16,7 @@ from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Results
 from harness.core.participants import Participant
 from harness.events import Counted
-from harness.findings import minimising
+from harness.findings import patience
 from harness.findings.entries import Entry
 from harness.findings.tracker import FindingTracker
 from harness.workers import Limits
@@ -101,7 +101,7 @@ class Scene:
 @pytest.fixture(autouse=True)
 def time_to_shrink(monkeypatch):
     """Here nearly all the time goes into minimising, of which a run allows only a share."""
-    monkeypatch.setattr(minimising, "SHRINK_SHARE", 1e9)
+    monkeypatch.setattr(patience, "SHRINK_SHARE", 1e9)
 
 
 def right(data):

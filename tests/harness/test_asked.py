@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cli import finishing
+from harness.cli import run_command
 from harness.engine import selection
-from harness.engine.joining import installed, joiners
+from harness.engine.joiners import installed, joiners
 from tests.harness.command import here
 
 
@@ -19,7 +19,7 @@ def plan_of(monkeypatch, folder, *arguments):
         made.append(plan)
         raise SystemExit(0)
 
-    monkeypatch.setattr(finishing, "execute", keep)
+    monkeypatch.setattr(run_command, "execute", keep)
     ended = here("run", *arguments, folder=folder)
     assert made, ended.stderr
     return made[0]

@@ -18,8 +18,8 @@ from harness.engine.selection import SelectionError
 from harness.studies.bench.measure import Cell, Row, foretold, ladder
 from harness.studies.bench.plan import chosen_texts, parse_size, participants
 from harness.workers.calls import as_ids, characters_apart
-from harness.workers.timing import measured
-from impls.external_timing import Timed
+from harness.workers.stopwatch import measured
+from impls.external_times import Timed
 from impls.interface import Mode, Unsupported
 from tests.breadth import thorough_from
 from tests.harness.command import here, tokgate

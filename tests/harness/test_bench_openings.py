@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from harness.core.messages import Open, Opened
-from harness.workers.opening import opened
+from harness.workers.openings import opened
 from impls.interface import Mode
 from tests.harness.command import tokgate
 

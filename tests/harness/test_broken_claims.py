@@ -8,8 +8,8 @@ import pytest
 from harness.checks import CHECKS
 from harness.core.messages import Encode, Serve
 from harness.core.outcomes import Encoded, Failed, Inputs, Results, Status, Unsupported
-from harness.engine import claiming
-from harness.engine.planning import Tally
+from harness.engine import claim_findings
+from harness.engine.plan import Tally
 from harness.engine.selection import participants
 from harness.workers.claims import LEAST, Claim, Claims, asked_for, false_claims
 from harness.workers.reasons import ENOUGH
@@ -79,7 +79,7 @@ def test_libraries_that_tokgate_knows_are_left_out():
 
     def broken(members):
         plan = SimpleNamespace(checks=[CHECKS["survival"]], participants=members)
-        return list(claiming.broken(plan, Tally(claims=claims)))
+        return list(claim_findings.broken(plan, Tally(claims=claims)))
 
     assert broken(members) == []
     # A release in an environment of its own has the same adapter.

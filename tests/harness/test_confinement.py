@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from harness.confinement import applying, filters, plan, probing
+from harness.confinement import filters, plan, probe, steps
 from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Status
@@ -27,7 +27,7 @@ from tests.harness.plugged import live
 RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=20.0, memory=1 << 30)
 
-HELD = probing.held_here()
+HELD = probe.held_here()
 SOCKETS = pytest.mark.skipif(HELD.network != "seccomp", reason=f"no seccomp here: {HELD.missing}")
 FILES = pytest.mark.skipif(not HELD.files, reason=f"no Landlock here: {HELD.missing}")
 
@@ -233,7 +233,7 @@ def test_it_can_be_switched_off(tmp_path, places, victim, monkeypatch):
     assert isinstance(failed, Failed) and "by its own doing" in failed.message
     assert HINT not in failed.message
     assert not victim.exists()
-    assert "not confined" in probing.line(1 << 30)
+    assert "not confined" in probe.line(1 << 30)
 
 
 def test_an_unknown_need_is_one_line(tmp_path, places):
@@ -317,7 +317,7 @@ class Fake:
 
 
 def applied(kernel, wanted, machine="x86_64"):
-    return applying.apply(wanted, kernel, machine)
+    return steps.apply(wanted, kernel, machine)
 
 
 @pytest.mark.parametrize(
@@ -370,8 +370,8 @@ def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch):
     def failing():
         raise OSError(errno.ENOENT, "no C library")
 
-    monkeypatch.setattr(applying, "Linux", failing)
-    held = applying.apply(Plan(network=False, writable=()))
+    monkeypatch.setattr(steps, "Linux", failing)
+    held = steps.apply(Plan(network=False, writable=()))
     assert held.missing == ("no_new_privs (no C library)",)
 
 
@@ -456,7 +456,7 @@ def test_limits_of_another_process_are_refused(machine, network):
 def test_a_confined_process_lowers_its_own_limits_alone():
     code = """
 import os, resource, sys
-from harness.confinement.applying import apply
+from harness.confinement.steps import apply
 from harness.confinement.plan import Plan
 apply(Plan(network=False, writable=()))
 resource.setrlimit(resource.RLIMIT_NOFILE, (64, 64))
@@ -473,12 +473,12 @@ except PermissionError as error:
 @SOCKETS
 @FILES
 def test_standard_error_is_opened_by_name(tmp_path):
-    plan_there = probing.plan_for([str(tmp_path)])
+    plan_there = probe.plan_for([str(tmp_path)])
     code = f"""
 import msgspec
-from harness.confinement.applying import apply
+from harness.confinement.steps import apply
 from harness.confinement.plan import Plan
-held = apply(msgspec.json.decode({probing.argument(plan_there)!r}, type=Plan))
+held = apply(msgspec.json.decode({probe.argument(plan_there)!r}, type=Plan))
 assert held.files and not held.missing, held
 open("/dev/stderr", "a").write("by name")
 """
@@ -516,7 +516,7 @@ def test_the_line_says_what_holds_and_who_needs_more():
 
 def test_a_plan_makes_the_folders_that_are_declared(tmp_path):
     deep = tmp_path / "not" / "there"
-    made = probing.plan_for([], [f"write:{deep}"], {"NUMBA_CACHE_DIR": str(tmp_path / "n")})
+    made = probe.plan_for([], [f"write:{deep}"], {"NUMBA_CACHE_DIR": str(tmp_path / "n")})
     assert deep.is_dir() and (tmp_path / "n").is_dir()
     assert str(deep) in made.writable and str(tmp_path / "n") in made.writable
     assert not made.network
@@ -590,8 +590,8 @@ class Poisons:
 
 def test_only_our_code_shares_the_folders_of_the_harness():
     here = {"NUMBA_CACHE_DIR": "/c", "TOKGATE_CACHE_DIR": "/t"}
-    assert probing.caches_of(None, here) == here
-    one, other = probing.caches_of("tiktoken", here), probing.caches_of("cmd:x", here)
+    assert probe.caches_of(None, here) == here
+    one, other = probe.caches_of("tiktoken", here), probe.caches_of("cmd:x", here)
     assert one["NUMBA_CACHE_DIR"].startswith("/c/workers/")
     assert one["TOKGATE_CACHE_DIR"].startswith("/t/workers/")
     assert one != other
@@ -622,7 +622,7 @@ for refused in (socket.socket, lambda: open({str(tmp_path / "x")!r}, "w")):
         print("refused", error.errno)
 """
     )
-    given = probing.argument(probing.plan_for([str(own)]))
+    given = probe.argument(probe.plan_for([str(own)]))
     done = python(
         "-m", "harness.confinement.start", given, "other_server", "1", "2",
         PYTHONPATH=f"{ROOT}:{tmp_path}", PYTHONDONTWRITEBYTECODE="1",

@@ -8,8 +8,8 @@ from harness.core.excused import LEAKING, TOGETHER
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.partition import Part
 from harness.events import Unsettled
-from harness.findings.asking import Asking
 from harness.findings.entries import Entry
+from harness.findings.questions import Asking
 from harness.workers.reasons import ABANDONED, ENOUGH, STOPPED
 from impls.interface import Died, Unsupported
 from tests.harness.scenes import LATE, Scene, in_turn, right, time_to_shrink

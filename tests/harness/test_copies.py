@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.writing import OutputError
+from harness.core.output import OutputError
 from harness.engine import copies
 from harness.engine.copies import ExaminerProcess, packed
 from harness.engine.ending import BrokenOff

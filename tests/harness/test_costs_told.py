@@ -10,7 +10,7 @@ from harness.studies.growth.study import answering
 from harness.verdict.exponents import Verdict
 from harness.verdict.told import Told, judge_told
 from harness.workers.calls import without_pipe
-from impls.external_timing import Timed
+from impls.external_times import Timed
 from tests.harness.plugged import live
 
 PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"

@@ -14,7 +14,7 @@ import pytest
 from corpora.families.pattern import repeated
 from harness.core import stored
 from harness.core.outcomes import Status
-from harness.core.writing import OutputError
+from harness.core.output import OutputError
 from harness.events import BatchDone, ForcedWitness, Phase
 from harness.findings.causes import Causes
 from harness.findings.diagnosis import Signature

@@ -7,7 +7,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from harness.checks import CHECKS
-from harness.checks.asking import AsksAgain
+from harness.checks.another_way import AsksAgain
 from harness.checks.base import Check, Judgement, Observation, Severity, ids_of
 from harness.cli.catalogues import rows
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported

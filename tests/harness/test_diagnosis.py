@@ -8,7 +8,7 @@ from corpora.vocabularies import sources
 from harness.checks.base import Violation
 from harness.core.outcomes import Encoded, Failed, Rejected, Status
 from harness.core.partition import Part
-from harness.findings.describing import difference
+from harness.findings.description import difference
 from harness.findings.diagnosis import (
     bucket,
     categories,

@@ -7,7 +7,7 @@ import pytest
 
 from harness.events import ExpectationJudged, GrowthJudged, Measured
 from harness.verdict import bounds, expectations
-from reports import proposing
+from reports import proposals
 from tests.harness.command import here, tokgate
 from tests.harness.made import found, write_record
 
@@ -41,7 +41,7 @@ def test_a_folder_without_a_record_is_one_line(tmp_path):
 
 
 def proposed(one, known=(), *, broad=False):
-    return [made.text for made in proposing.entries([one], known, {"mine": "1.2"}, broad=broad)]
+    return [made.text for made in proposals.entries([one], known, {"mine": "1.2"}, broad=broad)]
 
 
 ONE = found("equivalence/bpe/text/ids/L/mine", "v")
@@ -51,7 +51,7 @@ def test_what_stands_in_a_file_stays(tmp_path):
     file = tmp_path / "expected.toml"
     file.write_text("# ours\n\n" + proposed(ONE)[0])
     known = expectations.load(file, drafts=True)
-    assert known[0].reason == proposing.REASON
+    assert known[0].reason == proposals.REASON
     assert str(known[0].implementations["mine"]) == ">=1.2"
     assert proposed(ONE, known) == []
     assert len(proposed(replace(ONE, vocabulary="w"), known)) == 1
@@ -72,7 +72,7 @@ def test_an_entry_is_no_broader_than_what_was_found(tmp_path):
 
 def test_each_input_of_a_bucket_is_an_example_and_each_entry_says_what_it_covers():
     other = replace(ONE, id=f"{ONE.id}-2", input_b64="Yg==")
-    [made] = proposing.entries([ONE, other], [], {"mine": "1.2"})
+    [made] = proposals.entries([ONE, other], [], {"mine": "1.2"})
     assert 'examples = ["a", "b"]' in made.text
     assert made.covers == f'{ONE.bucket} on v: what is explained by "a", "b"'
 
@@ -116,7 +116,7 @@ def test_stale_entries_are_removed_and_nothing_else(tmp_path):
     other = replace(ONE, bucket="equivalence/bpe/text/ids/P/mine")
     stale, kept = (proposed(one)[0].replace("TODO: ", "") for one in (ONE, other))
     file.write_text(f"# head\n\n{stale}\n# on the second\n{kept}")
-    reason = proposing.REASON.removeprefix("TODO: ")
+    reason = proposals.REASON.removeprefix("TODO: ")
     judged = ExpectationJudged(ONE.bucket, "stale", reason, None, ["mine"], "v")
     write_record(tmp_path / "run.jsonl", judged)
     assert "nothing to change" in here("expect", str(tmp_path), f"--file={file}").stderr
@@ -130,7 +130,7 @@ def test_odd_names_and_inputs_are_read_back_as_they_were(tmp_path):
     bucket = f"equivalence/bpe/text/ids/Z/{name}"
     one = found(bucket, "v[0]", culprits=[name], input_b64="AP8=")
     file = tmp_path / "expected.toml"
-    file.write_text(proposing.entries([one], [], {name: "no version"})[0].text)
+    file.write_text(proposals.entries([one], [], {name: "no version"})[0].text)
     [known] = expectations.load(file, drafts=True)
     assert known.covers(one.bucket, one.vocabulary)
     assert not known.covers(one.bucket, "v0")

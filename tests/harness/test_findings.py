@@ -12,8 +12,8 @@ from packaging.specifiers import SpecifierSet
 
 from harness.engine.units import Sum
 from harness.events import Counted, Found
-from harness.findings import minimising
-from harness.findings.asking import NEUTRAL
+from harness.findings import patience
+from harness.findings.questions import NEUTRAL
 from harness.verdict.expectations import Expectation
 from tests.breadth import thorough_from
 from tests.harness.scenes import Encode_, Scene, right, time_to_shrink, wrong_at
@@ -149,7 +149,7 @@ def test_the_same_violations_make_the_same_findings(seed):
 def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_time_is_spent(
     monkeypatch, excused
 ):
-    monkeypatch.setattr(minimising, "SHRINK_SHARE", 0.0)
+    monkeypatch.setattr(patience, "SHRINK_SHARE", 0.0)
     entry = Expectation("equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known")
     scene = Scene(
         [entry] if excused else [],
@@ -166,7 +166,7 @@ def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_tim
 
 @pytest.mark.parametrize("share", [0.0, 1e9])
 def test_what_is_expected_whatever_its_kind_is_not_minimised_again(monkeypatch, share):
-    monkeypatch.setattr(minimising, "SHRINK_SHARE", share)
+    monkeypatch.setattr(patience, "SHRINK_SHARE", share)
     entry = Expectation("equivalence/bpe/raw/text/*/bad", {"bad": SpecifierSet()}, "known")
     scene = Scene([entry], ref=right, bad=lambda data: [0] if set(data) & set(b"!1") else [*data])
     scene.tracker.limit_by(lambda: 60.0)
@@ -215,7 +215,7 @@ def test_what_the_tracker_knows_holds_together_after_every_violation(wrong, batc
         for kind in kinds
     ]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minimising, "SHRINK_SHARE", 1e9)
+        patch.setattr(patience, "SHRINK_SHARE", 1e9)
         scene = Scene(entries, ref=right, bad=bad)
         for batch in batches:
             inputs = ["".join(letters).encode("latin-1") for letters in batch]

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.core.writing import Lines, OutputError, cannot_write, write_whole, writing
+from harness.core.output import Lines, OutputError, cannot_write, write_whole, writing
 from tests.harness.command import TOKGATE, here
 
 RUN = (

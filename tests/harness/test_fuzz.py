@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from corpora.vocabularies import embedded, sources
-from harness.core.writing import OutputError
+from harness.core.output import OutputError
 from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
 from harness.ledger.engine import open_database

@@ -14,8 +14,8 @@ from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.events import FindingFixed
-from harness.findings.asking import Asking
-from harness.findings.minimising import NO_TIME
+from harness.findings.patience import NO_TIME
+from harness.findings.questions import Asking
 from harness.studies.campaigns.store import CampaignStore
 from harness.studies.fuzz.known import comes_back
 from harness.studies.fuzz.plan import FuzzPlan

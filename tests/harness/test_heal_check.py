@@ -7,7 +7,7 @@ from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.heal_questions import question
-from harness.checks.serving import DEFINITION
+from harness.checks.services import DEFINITION
 from harness.engine.selection import SelectionError
 from harness.events import BatchDone
 from harness.studies.forced.policies import Policies, named, of_libraries

@@ -6,15 +6,15 @@ import resource
 import pytest
 
 from corpora.grammars.corpus import SchemaCase
-from harness.confinement import probing
+from harness.confinement import probe
 from harness.confinement.plan import OFF
 from harness.studies.forced import pool
 from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.fuzz import coverage
-from harness.workers import serving
+from harness.workers import inside
 from impls.errors import ImplementationError
 
-HELD = probing.held_here()
+HELD = probe.held_here()
 
 
 def attempts(request):
@@ -32,7 +32,7 @@ def attempts(request):
 
 def main(arguments, held=OFF):
     """Serve as a helper does."""
-    serving.serve(arguments, lambda progress: lambda request, beat: attempts(request))
+    inside.serve(arguments, lambda progress: lambda request, beat: attempts(request))
 
 
 @pytest.mark.skipif(not HELD.files, reason=f"no Landlock here: {HELD.missing}")

@@ -5,8 +5,8 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.engine import judging as module
-from harness.engine.judging import ViolationQueue
+from harness.engine import judge as module
+from harness.engine.judge import ViolationQueue
 
 HANG_SECONDS = 30.0
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from harness.confinement import applying, filters, kernel
+from harness.confinement import filters, kernel, steps
 from harness.workers import keeper
 
 INCLUDE = Path("/usr/include")
@@ -60,11 +60,11 @@ def test_rights_of_landlock_are_those_of_the_kernel():
     known = header("linux/landlock.h")
     writing = "WRITE_FILE REMOVE_DIR REMOVE_FILE MAKE_CHAR MAKE_DIR MAKE_REG MAKE_SOCK MAKE_FIFO"
     names = {1: f"{writing} MAKE_BLOCK MAKE_SYM", 2: "REFER", 3: "TRUNCATE", 5: "IOCTL_DEV"}
-    assert applying.SINCE.keys() == names.keys()
+    assert steps.SINCE.keys() == names.keys()
     for abi, some in names.items():
         rights = [known.get(f"LANDLOCK_ACCESS_FS_{name}") for name in some.split()]
         if abi == 1 or None not in rights:  # a header may be older than that
-            assert sum(right or 0 for right in rights) == applying.SINCE[abi]
+            assert sum(right or 0 for right in rights) == steps.SINCE[abi]
     assert known["LANDLOCK_CREATE_RULESET_VERSION"] == kernel.ASK_VERSION
 
 

@@ -33,7 +33,7 @@ from harness.studies.selftest.run import verdict
 from harness.workers import Limits, Worker
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
-from reports.closing import closing
+from reports.last_words import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
 from tests.harness.fuzz_campaign import WRONG, run, small_plan

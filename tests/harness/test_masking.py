@@ -14,7 +14,7 @@ from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
-from harness.findings import minimising
+from harness.findings import patience
 from harness.findings.causes import ALIKE_LATE, QUIET, QUIET_LATE, Causes
 from harness.findings.entries import PER_BUCKET, Entry
 from harness.verdict.coverage import Coverage
@@ -29,7 +29,7 @@ MARK = "\ufeff".encode()
 def share(request, monkeypatch):
     """Looking has all the time that it wants, or has had its share of it."""
     late = property(lambda self: request.param == "late")
-    monkeypatch.setattr(minimising.Patience, "late", late)
+    monkeypatch.setattr(patience.Patience, "late", late)
 
 
 PAIRS = {b"th": 300, b"in": 301}

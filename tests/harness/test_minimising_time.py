@@ -12,9 +12,9 @@ from harness.checks.questions import examine
 from harness.engine.examiner import Session
 from harness.engine.state import RunState
 from harness.events import Found, Unsettled
-from harness.findings import minimising
+from harness.findings import patience
 from harness.findings.entries import Entry
-from harness.findings.minimising import NO_TIME, TOOK_LONG
+from harness.findings.patience import NO_TIME, TOOK_LONG
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.workers import worker as workers
@@ -42,7 +42,7 @@ def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over():
 def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch):
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
-        patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
+        patch.setattr(patience, "SHRINK_SECONDS", 0.0)
         scene.check("equivalence", WHOLE)
     [found] = scene.tracker.findings
     assert (found.minimal, found.unminimised) == (False, TOOK_LONG)
@@ -59,7 +59,7 @@ def test_what_a_shorter_input_explains_by_then_is_no_finding_of_its_own(
 ):
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
-        patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
+        patch.setattr(patience, "SHRINK_SECONDS", 0.0)
         scene.check("equivalence", WHOLE + "\u0378".encode())
     scene.check("equivalence", b"a!")
     assert len(scene.found) == 2
@@ -75,7 +75,7 @@ def test_what_may_be_expected_is_no_finding_before_it_is_minimal(busy_to_the_end
     """A default run on a machine with five times as many processes as cores failed so."""
     scene = Scene([known("P", b"!")], ref=right, bad=wrong_at(b"!"))
     with monkeypatch.context() as patch:
-        patch.setattr(minimising, "SHRINK_SECONDS", 0.0)
+        patch.setattr(patience, "SHRINK_SECONDS", 0.0)
         scene.check("equivalence", WHOLE)
         assert scene.found == []
         if busy_to_the_end:
@@ -99,7 +99,7 @@ def test_what_stays_unfinished_says_so(monkeypatch):
 
 
 def test_what_is_unfinished_is_gone_on_with_once(monkeypatch):
-    monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
+    monkeypatch.setattr(patience, "SHRINK_SECONDS", 0.0)
     tried = []
     scene = Scene(ref=right, bad=lambda data: wrong_at(b"!")(tried.append(data) or data))
     asked = []

@@ -10,7 +10,7 @@ from corpora.vocabularies import sources
 from harness.core.comparisons import Contract
 from harness.core.participants import Participant
 from harness.events import Found
-from harness.findings import minimising
+from harness.findings import patience
 from harness.studies.selftest import catalog
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
@@ -67,7 +67,7 @@ def found_of(mutant):
     ]
     inputs = [data for data in (*mutant.inputs, *drawn) if 0 < len(data) < 120]
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(minimising, "SHRINK_SHARE", 1e9)
+        patch.setattr(patience, "SHRINK_SHARE", 1e9)
         for data in inputs[:60]:
             if vocabulary.can_encode(data):
                 scene.check("equivalence", data)

@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from corpora.vocabularies import sources
-from harness.confinement.probing import caches_of
+from harness.confinement.probe import caches_of
 from harness.core.messages import Encode, Load, Loaded, packed
 from harness.core.outcomes import Inputs, Results, Status
 from harness.engine import selection

@@ -13,9 +13,9 @@ from harness.checks.questions import examine
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Inputs
-from harness.engine.planning import went_on
+from harness.engine.plan import went_on
 from harness.engine.suites import Budget
-from harness.findings.minimising import NO_TIME
+from harness.findings.patience import NO_TIME
 from harness.studies.selftest.program import TRIGGER
 from harness.verdict.expectations import Expectation
 from harness.workers import Limits

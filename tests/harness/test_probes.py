@@ -10,7 +10,7 @@ from harness.checks.minimality import Minimality
 from harness.checks.round_trip import RoundTrip, loses
 from harness.checks.validity import Validity
 from harness.core.outcomes import Encoded, Failed, Inputs, Rejected, Results, Status
-from harness.findings.describing import difference
+from harness.findings.description import difference
 from impls.interface import Mode
 from tests.harness.samples import contract, encoded, given
 

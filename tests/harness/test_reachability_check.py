@@ -12,9 +12,9 @@ from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.checks import CHECKS
-from harness.findings import asking
-from harness.findings.asking import Asking
+from harness.findings import questions
 from harness.findings.entries import Entry
+from harness.findings.questions import Asking
 from harness.studies.selftest.catalog import mistakes
 from tests.breadth import thorough
 from tests.harness.local import RAW, TEXT, Local
@@ -104,6 +104,6 @@ def test_what_comes_back_now_and_then_is_no_finding_of_determinism(
     local = Local(resolve(DROPPING), [wrong.spec, "bpe.heap"], TEXT)
     (violation,) = local.examine(CHECK, [b"the"]).violations
     entry = Entry(local.contract, violation, Case(b"the", "test", 0, 0))
-    monkeypatch.setattr(asking, "judge", lambda pool, *given: pool.judge(*given))
+    monkeypatch.setattr(questions, "judge", lambda pool, *given: pool.judge(*given))
     for times, told in ((1, replace(violation)), (0, "gone")):
         assert Asking(Sometimes(local, times), entry).confirm() == told

@@ -25,7 +25,7 @@ def test_a_run_that_breaks_off_is_finished_and_reported(
     def fails(seen):
         raise ValueError("a fault\nof the harness")
 
-    monkeypatch.setattr("harness.engine.judging.comparisons", fails)
+    monkeypatch.setattr("harness.engine.judge.comparisons", fails)
     arguments = ["run", "--vocab=toy_bytes", "--impl=bpe.heap", "--impl=bpe.naive", *debug]
     monkeypatch.setattr(sys, "argv", ["tokgate", *arguments, f"--out={tmp_path}"])
     with pytest.raises(SystemExit) as ended:

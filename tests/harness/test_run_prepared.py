@@ -6,18 +6,18 @@ from dataclasses import replace
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cli.progress.moving import preparing as prepared
+from harness.cli.progress.bar import preparing as prepared
 from harness.engine.suites import Budget
 from harness.events import ContractOpened, Phase, Preparing, VocabularyLoaded
-from harness.studies import preparing
-from harness.studies.preparing import Progress, prepare, unprepared
+from harness.studies import preparation
+from harness.studies.preparation import Progress, prepare, unprepared
 from tests.harness.toy_plans import any_plan
 
 
 @pytest.fixture
 def markers(tmp_path, monkeypatch):
     """The folder of the markers: nothing is prepared yet."""
-    monkeypatch.setattr(preparing, "marker", lambda name: tmp_path / name)
+    monkeypatch.setattr(preparation, "marker", lambda name: tmp_path / name)
     return tmp_path
 
 
@@ -28,8 +28,8 @@ def plan(vocabularies, *impls):
 
 def test_what_is_made_is_made_once(markers, monkeypatch):
     made = []
-    monkeypatch.setattr(preparing, "compile_modules", lambda: made.append("modules"))
-    monkeypatch.setattr(preparing, "compile_models", lambda one, stopped: made.append(one.id))
+    monkeypatch.setattr(preparation, "compile_modules", lambda: made.append("modules"))
+    monkeypatch.setattr(preparation, "compile_models", lambda one, stopped: made.append(one.id))
     wanted = plan(["toy_bytes"], "bpe.heap", "tiktoken")
     events = []
     assert prepare(wanted, events.append, threading.Event()) == 1
@@ -75,7 +75,7 @@ def test_a_file_that_has_changed_is_made_anew(markers):
 
 
 def test_nothing_is_made_before_each_run_where_no_marker_can_be_kept(markers, monkeypatch):
-    monkeypatch.setattr(preparing, "compiled_folder", lambda: markers / "file" / "below")
+    monkeypatch.setattr(preparation, "compiled_folder", lambda: markers / "file" / "below")
     (markers / "file").write_text("")
     wanted = plan(["toy_bytes"], "bpe.heap")
     assert prepare(wanted, lambda event: None, threading.Event()) == 0

@@ -9,8 +9,8 @@ import pytest
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.questions import examine
-from harness.checks.serving import DEFINITION
-from harness.findings.describing import difference
+from harness.checks.services import DEFINITION
+from harness.findings.description import difference
 from harness.findings.diagnosis import bucket, kind_of, signature
 from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits

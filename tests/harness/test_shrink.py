@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from harness.findings.shrinking import ROUND_BYTES, shrink
+from harness.findings.shrink import ROUND_BYTES, shrink
 
 AMPLE = 30.0
 

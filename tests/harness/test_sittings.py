@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from harness.core.writing import OutputError
+from harness.core.output import OutputError
 from harness.engine.journal import FOLDER, Journal
 from harness.events import Phase, VocabularyLoaded
 from tests.cluster.plans import claiming_plan, equal, finished, usual

@@ -6,7 +6,7 @@ import pytest
 
 from harness.core import exit_statuses
 from harness.core.interruption import Terminated
-from harness.core.writing import OutputError
+from harness.core.output import OutputError
 from harness.engine.selection import SelectionError
 from harness.engine.steps import conduct
 from harness.events import Finished, Phase, StepDone, StudyStarted, read_events

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from harness.core.outcomes import Encoded
-from harness.core.writing import OutputError, write_whole
+from harness.core.output import OutputError, write_whole
 from harness.events import Phase, read_events
 from harness.findings.folder import RunFolder
 from tests.harness.samples import contract, violation

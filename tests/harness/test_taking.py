@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from harness.checks.base import Judgement, Observation, Violation
 from harness.core.outcomes import Encoded, Failed, Inputs, Results, Status
-from harness.engine.judging import Judge
+from harness.engine.judge import Judge
+from harness.engine.samples import MOST_ASKED_FURTHER, TEXTS, sample
 from harness.engine.streams import Batch
-from harness.engine.taking import MOST_ASKED_FURTHER, TEXTS, sample
 
 CONTRACT = SimpleNamespace(id="v/text", exact=("a",))
 
@@ -113,7 +113,7 @@ def test_what_is_at_fault_is_the_case_of_the_batch(monkeypatch):
         lock=threading.Lock(),
         emit=events.append,
     )
-    monkeypatch.setattr("harness.engine.judging.judge", judge)
+    monkeypatch.setattr("harness.engine.judge.judge", judge)
     for number in (0, 1):  # it is put to every second batch
         asked = batch(1000, number=number)
         Judge(run).judge(None, observation(asked), asked, told.append)

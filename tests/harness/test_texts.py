@@ -10,9 +10,9 @@ from corpora.texts.corpus import Corpus
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
 from harness.core.comparisons import contracts_of
+from harness.engine.samples import TEXTS, takes
 from harness.engine.selection import participants
 from harness.engine.suites import Budget
-from harness.engine.taking import TEXTS, takes
 from harness.engine.texts import Texts, drawn, mutated
 from harness.events import (
     FAIL,

@@ -11,10 +11,10 @@ from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.core.outcomes import Inputs
-from harness.engine.judging import Judge
+from harness.engine.judge import Judge
 from harness.engine.streams import Batch
-from harness.findings.asking import witnesses
 from harness.findings.entries import UNSURE, Entry
+from harness.findings.questions import witnesses
 from tests.harness.scenes import Scene, Watched, right, wrong_at
 
 

@@ -20,19 +20,19 @@ from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs, Unsupported
-from harness.engine import judging
+from harness.engine import judge
 from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
-from harness.engine.planning import Tally
+from harness.engine.plan import Tally
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
-from harness.events.running import Explained
-from harness.findings import minimising
-from harness.findings.asking import Asking
+from harness.events.run import Explained
+from harness.findings import patience
 from harness.findings.causes import Causes
 from harness.findings.entries import EXAMPLES, UNSURE, Entry
-from harness.findings.expecting import ExpectedFindings
-from harness.findings.minimising import NO_TIME
+from harness.findings.expected import ExpectedFindings
+from harness.findings.patience import NO_TIME
+from harness.findings.questions import Asking
 from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
@@ -113,9 +113,9 @@ def test_what_one_vocabulary_could_not_say_is_not_stale_for_another_one(
     monkeypatch,
 ):
     told = [Exercise(0, True, False), Exercise(1, True, False), Exercise(1, False, False)]
-    monkeypatch.setattr(judging, "exercises", lambda *given: told)
+    monkeypatch.setattr(judge, "exercises", lambda *given: told)
     run = SimpleNamespace(tally=Tally(), lock=threading.Lock(), plan=None, tracker=None)
-    judging.Judge(run).examples(None, [])
+    judge.Judge(run).examples(None, [])
     assert run.tally.exercised - run.tally.unsure == {0}
     again = Tally()
     again.add(run.tally.plain())
@@ -161,7 +161,7 @@ def test_whether_an_example_was_exercised_and_shows(bad, examples, vocabulary, s
 def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(monkeypatch, reason):
     scene = Latecoming(ref=right, bad=wrong_at(b"!"))
     if reason == "it took long":
-        monkeypatch.setattr(minimising, "SHRINK_SECONDS", 0.0)
+        monkeypatch.setattr(patience, "SHRINK_SECONDS", 0.0)
     else:
         monkeypatch.setattr(Asking, "minimise", lambda asking, *given: (asking.entry, NO_TIME))
     # As it is, it is of another kind than the entry names.

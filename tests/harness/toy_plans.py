@@ -9,7 +9,7 @@ from typing import Any
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS
 from harness.engine import selection
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.suites import SUITES, Budget, Suite
 from harness.workers import Limits
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
 from harness.cli.options import (
     AsJson,
@@ -18,8 +17,9 @@ from harness.cli.options import (
     name_missing,
     option,
 )
-from harness.cli.progress.moving import Progress
+from harness.cli.progress.bar import Progress
 from harness.cli.records import opened
+from harness.cli.study_command import conducted, show
 from harness.studies.bench.plan import DOCUMENT, make_plan
 from harness.studies.bench.run import BenchStudy
 from reports import bench

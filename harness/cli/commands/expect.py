@@ -12,9 +12,9 @@ from corpora.errors import UserError
 from harness.cli.display import Display
 from harness.cli.options import option
 from harness.cli.records import recorded
-from harness.core.writing import write_whole
+from harness.core.output import write_whole
 from harness.verdict import bounds, expectations
-from reports import proposing
+from reports import proposals
 from reports.blocks.units import plural
 
 
@@ -45,16 +45,16 @@ def command(
     limits = bounds.load(file, drafts=True) if file.exists() else []
     before = file.read_text(encoding="utf-8") if file.exists() else ""
     versions = record.started.versions if record.started else {}
-    added = proposing.entries(record.findings, known, versions, broad=broad)
+    added = proposals.entries(record.findings, known, versions, broad=broad)
     measured = [one for one in record.measured if not bounds.held(one, limits)]
-    growth = proposing.scaling(record.growth_judged, measured, bounds.narrowest)
+    growth = proposals.scaling(record.growth_judged, measured, bounds.narrowest)
     tables = expectations.tables(file, "expected") if prune and file.exists() else []
-    gone = proposing.stale(record.expectations, [entry for _, entry in tables])
+    gone = proposals.stale(record.expectations, [entry for _, entry in tables])
     console = Display(stderr=True)
     if not (added or growth or gone):
         console.print(f"nothing to change in {file}: {folder} has no unexpected findings")
         return
-    text = proposing.added(proposing.pruned(before, gone) if gone else before, added, growth)
+    text = proposals.added(proposals.pruned(before, gone) if gone else before, added, growth)
     if len(tomllib.loads(text).get("expected", ())) != len(known) - len(gone) + len(added):
         raise UserError(f"{file}: cannot tell its entries apart; remove the stale ones yourself")
     write_whole(file, text)

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 
 from harness.checks import CHECKS, MEASURES
 from harness.cli import options
-from harness.cli.conducting import conducted
 from harness.cli.display import Display
-from harness.cli.progress.moving import Progress
+from harness.cli.progress.bar import Progress
 from harness.cli.records import recorded, reported
-from harness.cluster import opening
+from harness.cli.study_command import conducted
+from harness.cluster import addresses
+from harness.core.output import writing
 from harness.core.provenance import now
-from harness.core.writing import writing
 from harness.engine import selection
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.events import Event, MatchPlayed, read_events
 from harness.studies.survey import cluster as matches_on_cluster
 from harness.studies.survey.plan import libraries, matches, vocabularies
@@ -99,7 +99,7 @@ def command(
 
     def scatter(missing: Mapping[Path, Plan]) -> None:
         assert cluster is not None
-        executor = opening.opened(cluster, 2)
+        executor = addresses.opened(cluster, 2)
         matches_on_cluster.play(missing, executor, options.command_line(), tell, reported)
 
     study = SurveyStudy(

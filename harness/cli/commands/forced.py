@@ -12,9 +12,9 @@ from corpora.grammars.json_schema import Whitespace
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.moving import Progress
+from harness.cli.progress.bar import Progress
 from harness.cli.records import reported
-from harness.cluster import opening
+from harness.cluster import addresses
 from harness.engine.selection import SelectionError
 from harness.events import Event
 from harness.findings.folder import RunFolder
@@ -23,7 +23,7 @@ from harness.studies.forced.policies import named
 from harness.studies.forced.pool import Walks, sendable
 from harness.studies.forced.run import JSON_SIGNS, ForcedPlan, execute
 from reports import forced
-from reports.closing import closing
+from reports.last_words import closing
 
 EPILOG = """
 \b
@@ -88,7 +88,7 @@ def command(
     plan = ForcedPlan(corpus, vocab, task, limit, jobs or os.cpu_count() or 1, minimize)
     plan.identity()
     next(plan.cases(), None)  # what is no corpus shows before the folder is made
-    executor = None if cluster is None else opening.opened(cluster, 1, size)
+    executor = None if cluster is None else addresses.opened(cluster, 1, size)
     folder = RunFolder(out)
     journal = plan.journal(out)
     console = Display(stderr=True)

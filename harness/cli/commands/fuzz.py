@@ -12,9 +12,9 @@ from harness.cli import options
 from harness.cli.display import Display
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.cli.records import reported
-from harness.cluster import opening
+from harness.cluster import addresses
 from harness.engine import selection
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.suites import Suite
 from harness.engine.texts import DRAWN_FROM, drawn
 from harness.events import ClusterUsed, by_cause
@@ -25,8 +25,8 @@ from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.record import Record
 from harness.verdict import expectations
 from reports.blocks.units import plural
-from reports.closing import closing, told
 from reports.cluster import sentences
+from reports.last_words import closing, told
 
 EPILOG = f"""
 A campaign is kept in a database, round by round: the same command continues it, even after Ctrl-C,
@@ -166,7 +166,7 @@ def command(
         seeds=list(dict.fromkeys([*seeds(corpus), *(one.data for one in documents)])),
     )
     store = CampaignStore(where := ledger or str(out / "campaign.db"), name)
-    executor = None if cluster is None else opening.opened(cluster, len(present))
+    executor = None if cluster is None else addresses.opened(cluster, len(present))
     if executor is not None:
         campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
 

@@ -6,8 +6,8 @@ import os
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.finishing import perform
 from harness.cli.options import EXIT_STATUSES, Impls, OneVocab, Out, option
+from harness.cli.run_command import perform
 from harness.engine.selection import SelectionError
 from harness.studies.given import plan_of
 

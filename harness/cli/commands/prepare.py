@@ -9,11 +9,11 @@ from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
 from harness.cli.display import Display
 from harness.cli.options import Jobs, Vocabs, at_once
-from harness.cli.progress.moving import Progress
+from harness.cli.progress.bar import Progress
 from harness.engine import selection
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.suites import SUITES, Budget
-from harness.studies import preparing
+from harness.studies import preparation
 
 
 def command(vocab: Vocabs = [], jobs: Jobs = 0) -> None:
@@ -38,7 +38,7 @@ def command(vocab: Vocabs = [], jobs: Jobs = 0) -> None:
     console = Display(stderr=True)
     progress = Progress(console)
     try:
-        count = preparing.prepare(plan, progress.consume, threading.Event())
+        count = preparation.prepare(plan, progress.consume, threading.Event())
     finally:
         progress.stop()
     what = f"{count} vocabularies" if count else "everything was ready already"

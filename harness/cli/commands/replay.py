@@ -8,9 +8,9 @@ from typing import Annotated
 
 import typer
 
-from harness.cli.finishing import perform
 from harness.cli.options import EXIT_STATUSES, Out, option
 from harness.cli.records import recorded
+from harness.cli.run_command import perform
 from harness.engine.selection import SelectionError
 from harness.engine.trust import demand
 from harness.studies.given import at, plan_of

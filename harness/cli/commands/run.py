@@ -96,14 +96,14 @@ def command(
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
     from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
-    from harness.cli.finishing import perform  # noqa: PLC0415
-    from harness.cluster import opening  # noqa: PLC0415
+    from harness.cli.run_command import perform  # noqa: PLC0415
+    from harness.cluster import addresses  # noqa: PLC0415
     from harness.engine.flow import Ways  # noqa: PLC0415
-    from harness.engine.joining import installed, joiners  # noqa: PLC0415
+    from harness.engine.joiners import installed, joiners  # noqa: PLC0415
     from harness.engine.journal import Journal  # noqa: PLC0415
-    from harness.engine.planning import Plan  # noqa: PLC0415
+    from harness.engine.plan import Plan  # noqa: PLC0415
     from harness.engine.texts import mutated  # noqa: PLC0415
-    from harness.studies.preparing import prepare  # noqa: PLC0415
+    from harness.studies.preparation import prepare  # noqa: PLC0415
     from harness.verdict import bounds, expectations  # noqa: PLC0415
     from reports.blocks.units import plural  # noqa: PLC0415
 
@@ -156,7 +156,7 @@ def command(
     )
     growth = f", growth on {len(plan.scaled)} of them" if plan.scaled else ""
     with Journal(out, plan) as journal:  # first of all: what another run has in this folder stays
-        executor = None if cluster is None else opening.opened(cluster, len(present))
+        executor = None if cluster is None else addresses.opened(cluster, len(present))
         if resume and executor is None and not journal.holds(plan.visited):
             console.print(
                 f"--resume: {out} has no interrupted run with these options; starting a new one"

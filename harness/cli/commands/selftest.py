@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.cli import options
-from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
-from harness.cli.progress.moving import Progress
-from harness.cluster import opening
+from harness.cli.progress.bar import Progress
+from harness.cli.study_command import conducted, show
+from harness.cluster import addresses
 from harness.core.countdown import seconds_text
 from harness.events import Event
 from harness.studies.selftest import hunts
@@ -79,9 +79,9 @@ def command(
     mistakes = plural(len(plan.mistakes), "planted mistake")
     console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
     # As on one machine, where each core has a hunt: its workers wait for one another.
-    memory = hunts.workers(plan.mistakes) * opening.WORKER_BYTES
+    memory = hunts.workers(plan.mistakes) * addresses.WORKER_BYTES
     progress = Progress(console)
-    opened = partial(opening.opened, cluster, 1, memory) if cluster else None
+    opened = partial(addresses.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)
     told_one = judged(progress, len(plan.mistakes))
     finished, events = conducted(study, out, progress, told_one)

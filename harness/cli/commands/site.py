@@ -7,7 +7,7 @@ from typing import Annotated
 
 from harness.cli.display import Display
 from harness.cli.options import Out, option
-from harness.core.writing import writing
+from harness.core.output import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.history import history, open_existing
 from harness.ledger.trends import series

@@ -11,10 +11,10 @@ from rich.console import Console
 
 from corpora.families import user
 from harness.cli import options
-from harness.cli.conducting import conducted, show
 from harness.cli.display import Display
-from harness.cli.progress.moving import Progress
-from harness.cluster import opening
+from harness.cli.progress.bar import Progress
+from harness.cli.study_command import conducted, show
+from harness.cluster import addresses
 from harness.core.countdown import seconds_text
 from harness.events import Event, Phase, Searched
 from harness.studies.campaigns.state import Round
@@ -108,8 +108,8 @@ def command(
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
     progress = WorstProgress(console, seconds)
     line = options.command_line()
-    size_of = plan.plan.limits.memory + opening.WORKER_BYTES
-    opened = partial(opening.opened, cluster, 1, size_of) if cluster else None
+    size_of = plan.plan.limits.memory + addresses.WORKER_BYTES
+    opened = partial(addresses.opened, cluster, 1, size_of) if cluster else None
     study = WorstStudy(plan, out, line, progress, file, opened)
     finished, events = conducted(study, out, progress)
     for event in of(events, Searched):

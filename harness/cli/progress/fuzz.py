@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from rich.console import Console
 
-from harness.cli.progress.moving import Progress
+from harness.cli.progress.bar import Progress
 from harness.events import Event, ImplementationFailed, Phase, Withdrawn
 from harness.studies.campaigns.state import Round
 from harness.studies.fuzz.plan import spent

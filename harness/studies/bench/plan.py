@@ -13,7 +13,7 @@ from corpora.texts import benchmarks as texts
 from harness.core.quiet import aside
 from harness.engine import selection
 from harness.engine.selection import SelectionError
-from harness.events.timing import THREADS
+from harness.events.bench import THREADS
 from impls import registry, roster
 from impls.interface import Mode
 

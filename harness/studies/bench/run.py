@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.texts import benchmarks as texts
-from harness.confinement import probing
+from harness.confinement import probe
 from harness.core import exit_statuses
 from harness.core.provenance import machine, now
 from harness.engine.steps import ended
@@ -25,7 +25,7 @@ from harness.events import (
     VocabularyOpened,
 )
 from harness.studies.bench.measure import LIMITS, Bench, Block
-from harness.studies.bench.opening import Openings
+from harness.studies.bench.openings import Openings
 from harness.studies.bench.plan import BASE, OPENING, WAYS
 
 if TYPE_CHECKING:
@@ -198,7 +198,7 @@ def started(plan: BenchPlan, command: str) -> BenchStarted:
         homepages={one.name: one.about.homepage for one in everyone},
         cpu=cpu_model(),
         machine=machine(),
-        confinement=probing.line(LIMITS.memory, everyone),
+        confinement=probe.line(LIMITS.memory, everyone),
     )
 
 

@@ -15,8 +15,8 @@ from sqlalchemy.exc import SQLAlchemyError
 from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from harness.core import stored
+from harness.core.output import writing
 from harness.core.provenance import now
-from harness.core.writing import writing
 from harness.engine.selection import SelectionError
 from harness.ledger.engine import Base, LedgerError, fault, open_database
 from harness.studies.campaigns.state import Kept, S

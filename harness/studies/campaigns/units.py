@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.checks.base import Violation
     from harness.core.comparisons import Contract
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from impls.interface import Recipe
 
     Save = Callable[[str, Violation, Contract], str | None]

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.generators.material import is_text
 from corpora.grammars.base import alike
-from harness.findings.shrinking import shrink
+from harness.findings.shrink import shrink
 from harness.studies.forced.counterexamples import Counterexample, Opponent, judged
 from impls.forced.boundaries import STAND_INS
 from impls.forced.tokenizer import Tokenizer

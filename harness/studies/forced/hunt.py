@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.core.writing import write_whole
+from harness.core.output import write_whole
 from harness.studies.forced import counterexamples
 from harness.studies.forced.adversary import WAYS, Caught, Round
 from harness.studies.forced.counterexamples import Counterexample

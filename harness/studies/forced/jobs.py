@@ -18,7 +18,7 @@ from harness.studies.forced.minimise import Minimiser
 from harness.studies.forced.policies import Policies
 from harness.studies.forced.results import Walked
 from harness.studies.forced.walk import Walk
-from harness.workers.serving import serve
+from harness.workers.inside import serve
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from harness.core import stored
-from harness.core.writing import Lines, cannot_write, write_whole
+from harness.core.output import Lines, cannot_write, write_whole
 
 if TYPE_CHECKING:
     from pathlib import Path

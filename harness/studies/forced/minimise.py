@@ -1,7 +1,7 @@
 """The smallest schema and the shortest text on which a healing policy still errs.
 
 Schema and text are cut down together (``corpora.grammars.smaller``), the strings in them by the
-delta debugging that inputs of tokenizers are minimised with (``harness.findings.shrinking``). What
+delta debugging that inputs of tokenizers are minimised with (``harness.findings.shrink``). What
 is tried counts if the grammar admits the text and the policy forces tokens, at some boundary of the
 text's own tokens, which that text or another sentence contradicts.
 """
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.grammars.corpus import compact_json
 from corpora.grammars.json_schema import JsonSchemaGrammar
 from corpora.grammars.smaller import PASSES, Pair, kindred, renamed, size, strings
-from harness.findings.shrinking import shrink
+from harness.findings.shrink import shrink
 from harness.studies.forced.policies import EXACT
 from harness.studies.forced.walk import Walk
 

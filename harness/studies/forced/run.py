@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.grammars.corpus import CorpusError, compact_json, own_cases, read_cases
-from harness.confinement import probing
+from harness.confinement import probe
 from harness.core import exit_statuses
 from harness.core.interruption import exit_status
 from harness.core.provenance import machine, now
@@ -297,7 +297,7 @@ def execute(
             command=command,
             versions=versions(),
             machine=machine(),
-            confinement=probing.line(task.memory),
+            confinement=probe.line(task.memory),
         )
     )
     emit(VocabularyLoaded.of(task.vocabulary, plan.source))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
 from harness.engine.feed import first_bytes, slow_ones
-from harness.engine.taking import SPECIAL_GENERATORS
+from harness.engine.samples import SPECIAL_GENERATORS
 from harness.workers.pool import Stopped
 
 if TYPE_CHECKING:

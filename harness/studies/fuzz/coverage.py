@@ -28,7 +28,7 @@ from corpora.vocabularies import scratch
 from harness.confinement.plan import OFF, Held
 from harness.core.outcomes import Status
 from harness.engine.streams import Batch
-from harness.workers import serving
+from harness.workers import inside
 from harness.workers.pool import Stopped
 from harness.workers.process import Process, WorkerDied, listen
 from harness.workers.requests import first_line
@@ -229,7 +229,7 @@ def fuzz(request: Request, folder: Path) -> None:
 def main(arguments: Sequence[str], held: Held = OFF) -> None:
     """Serve requests; see :mod:`harness.confinement.start`."""
     fixed_addresses(arguments)
-    serving.serve(arguments, lambda progress: lambda request, beat: found(request))
+    inside.serve(arguments, lambda progress: lambda request, beat: found(request))
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ import shutil
 from typing import TYPE_CHECKING
 
 from corpora import whole_files
-from harness.core.writing import OutputError, cannot_write, write_whole, writing
+from harness.core.output import OutputError, cannot_write, write_whole, writing
 from harness.engine.portable import write_sent
 from harness.findings.folder import OURS, FindingsFolder
 from harness.studies.fuzz.state import State

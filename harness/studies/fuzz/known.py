@@ -17,7 +17,7 @@ from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.findings.entries import Entry
-from harness.findings.minimising import NO_TIME
+from harness.findings.patience import NO_TIME
 from harness.findings.tracker import ON_ITS_WAY, FindingTracker
 
 if TYPE_CHECKING:

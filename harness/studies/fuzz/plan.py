@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.studies.campaigns.state import Kept
     from harness.studies.fuzz.state import State
 

@@ -14,9 +14,9 @@ import msgspec
 from harness.checks import CHECKS
 from harness.core import exit_statuses
 from harness.core.outcomes import Status
-from harness.engine import claiming
+from harness.engine import claim_findings
 from harness.engine.flow import begun
-from harness.engine.planning import Tally, went_on
+from harness.engine.plan import Tally, went_on
 from harness.events import (
     FAIL,
     Campaign,
@@ -32,7 +32,7 @@ from harness.events import (
     VocabularyLoaded,
     Withdrawn,
 )
-from harness.findings.expecting import ExpectedFindings
+from harness.findings.expected import ExpectedFindings
 from harness.findings.tracker import FindingTracker
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.behaviour import Map
@@ -46,7 +46,7 @@ from harness.verdict.gaps import counted
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.studies.campaigns.store import CampaignStore
     from harness.studies.campaigns.units import Save
     from harness.studies.fuzz.plan import FuzzPlan
@@ -204,12 +204,12 @@ def noted(plan: Plan, states: Mapping[str, State], tally: Tally, save: Save) -> 
         Status.LEFT_PROCESSES: {
             who: why for one in states.values() for who, why in one.left.items()
         },
-        Status.FALSE_CLAIM: claiming.broken(plan, tally),
+        Status.FALSE_CLAIM: claim_findings.broken(plan, tally),
     }
     asked = Coverage.of(event for one in states.values() for event in one.opening())
     tracker = FindingTracker(lambda event: None, save, plan.expectations, plan.versions)
     for status, some in lines.items() if CHECKS["survival"] in plan.checks else ():
-        claiming.note(tracker, some, plan, asked, status)
+        claim_findings.note(tracker, some, plan, asked, status)
     return tracker.findings
 
 

@@ -22,7 +22,7 @@ from harness.studies.fuzz.plan import crossing
 from harness.studies.fuzz.record import Ended, Record, record
 from harness.studies.fuzz.state import State
 from harness.studies.fuzz.target import Target
-from harness.studies.preparing import prepare
+from harness.studies.preparation import prepare
 from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:

@@ -25,7 +25,7 @@ class State(state.State):
     corpus: the inputs that it mutates, in the order in which they joined. disagreements: shape to
     the number of inputs that showed it. causes, counts: of the tracker, see :class:`Snapshot`.
     losses: deaths and time-outs by implementation. tally: what
-    :meth:`harness.engine.planning.Tally.plain` gives. totals: what was done, by contract and
+    :meth:`harness.engine.plan.Tally.plain` gives. totals: what was done, by contract and
     generator; unsettled: what nobody knows, by all that tells it apart. opened: the events with
     which it was opened last, as lines. judged_by: digest of the expectations whose examples were
     run. curve: (cases, behaviours, disagreements, buckets), each a tenth further than the last.

@@ -18,7 +18,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
-from harness.engine.judging import Judge
+from harness.engine.judge import Judge
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.events import (

@@ -14,7 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES, TELLING
-from harness.core.crowding import crowding, stretched
+from harness.core.machine_load import crowding, stretched
 from harness.studies.growth.cell import Cell
 from harness.studies.growth.prober import Prober
 from harness.studies.growth.schedule import MOST_CALL, WAITING, Schedule

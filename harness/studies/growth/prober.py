@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES
 from corpora.families.recipes import VARIANTS
-from harness.core.crowding import crowding
+from harness.core.machine_load import crowding
 from harness.core.messages import Measure, Meter
 from harness.core.outcomes import Inputs, Status
 from harness.engine.costs import TINY, WARM_UP

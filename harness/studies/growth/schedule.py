@@ -17,7 +17,7 @@ from statistics import mean
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import FAMILIES
-from harness.core.crowding import crowding
+from harness.core.machine_load import crowding
 from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK
 from harness.verdict.exponents import THRESHOLD
 

@@ -18,7 +18,7 @@ from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.core.participants import Participant
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
 from harness.engine.suites import Budget

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from harness.cluster.executor import Unit, UnitError
 from harness.core import stored
-from harness.core.writing import write_whole, writing
+from harness.core.output import write_whole, writing
 from harness.engine.flow import execute
 from harness.engine.portable import SENT, Portable, packed, packed_files, unpacked, write_files
 from harness.events import UnitDone
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.cluster.executor import Done, Executor
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.events import Event
 
 MAX_BYTES = 1 << 30

@@ -13,7 +13,7 @@ from corpora.vocabularies.model import Algorithm, VocabularyError
 from harness.checks import CHECKS
 from harness.core.comparisons import modes_of
 from harness.engine import selection
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.suites import SUITES
 from harness.engine.texts import mutated
 from harness.verdict import expectations
@@ -162,7 +162,7 @@ def plan_of(
 def done(folder: Path, plan: Plan) -> bool:
     """Whether a folder has the whole run of this very plan, so that it need not be run again."""
     from harness.engine.flow import versions  # noqa: PLC0415
-    from harness.engine.planning import budget_text  # noqa: PLC0415
+    from harness.engine.plan import budget_text  # noqa: PLC0415
     from harness.events import Finished, Started, TextsGiven, read_events  # noqa: PLC0415
 
     try:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from corpora.texts.corpus import Corpus
     from harness.engine.ending import Ending
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.engine.suites import Budget
     from harness.events import Event
     from harness.studies.survey.plan import Match

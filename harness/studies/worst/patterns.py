@@ -2,7 +2,7 @@
 
 A pattern is written as a text whose structure is characters, too, so that it is changed as inputs
 of a campaign are (:func:`corpora.generators.mutations.mutated`), and minimised as inputs of
-findings are (:mod:`harness.findings.shrinking`): whatever comes of it is a pattern again.
+findings are (:mod:`harness.findings.shrink`): whatever comes of it is a pattern again.
 
 What is drawn knows the vocabulary's tokens, Unicode's categories and bytes, and nothing of what is
 known to be hostile: a family that is listed has to be found like any other input.
@@ -19,7 +19,7 @@ from corpora.families.pattern import Pattern, Pump
 from corpora.generators.drawing import sizes
 from corpora.generators.material import is_text, material, units_of
 from corpora.generators.mutations import KINDS, mutated
-from harness.findings.shrinking import shrink
+from harness.findings.shrink import shrink
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from corpora.families import catalog
 from corpora.vocabularies import embedded, sources
 from harness.core.comparisons import SupportsFailed, contracts_of
 from harness.engine import selection
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget, Suite
 from harness.studies.bench.plan import parse_size

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.families import user
 from harness.core.countdown import Countdown
-from harness.core.writing import writing
+from harness.core.output import writing
 from harness.engine.costs import NotLoaded, loaded
 from harness.engine.steps import ended
 from harness.events import Finished, Searched

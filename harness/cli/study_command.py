@@ -7,8 +7,8 @@ from pathlib import Path
 
 from corpora.errors import UserError
 from harness.cli.display import Display
-from harness.cli.progress.moving import Progress
-from harness.core.writing import writing
+from harness.cli.progress.bar import Progress
+from harness.core.output import writing
 from harness.engine.steps import SteppedStudy, conduct
 from harness.events import Event, Finished
 from impls.errors import ImplementationError

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from harness.core.comparisons import Contract
-    from harness.engine.planning import Plan, Tally
+    from harness.engine.plan import Plan, Tally
     from harness.findings.tracker import FindingTracker
     from harness.verdict.coverage import Coverage
 

@@ -26,9 +26,9 @@ from harness.core.standing import Standing
 from harness.findings.causes import Causes
 from harness.findings.diagnosis import BYTES, Pair, categories, differences, signature
 from harness.findings.entries import EXAMPLES, Entry, Group
-from harness.findings.expecting import NO_EXAMPLE, ExpectedFindings
-from harness.findings.minimising import FEW, NO_TIME, TOOK_LONG, TRIES_HANG, WITHDRAWN
-from harness.findings.shrinking import ROUND_CASES, shrink, subsequence
+from harness.findings.expected import NO_EXAMPLE, ExpectedFindings
+from harness.findings.patience import FEW, NO_TIME, TOOK_LONG, TRIES_HANG, WITHDRAWN
+from harness.findings.shrink import ROUND_CASES, shrink, subsequence
 from harness.workers.pool import OutOfTime, WorkerPool
 from harness.workers.reasons import kept_from_answering
 from harness.workers.requests import doubtful

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from harness.checks.questions import judge
 from harness.core.outcomes import Status
 from harness.engine.examples import exercises
-from harness.engine.taking import comparisons, due, sample
+from harness.engine.samples import comparisons, due, sample
 from harness.events import BatchDone
 from harness.findings.entries import Entry
 from harness.verdict.coverage import Coverage

@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING
 
 from harness.cli.display import Display
 from harness.cli.options import command_line
-from harness.cli.progress.moving import Progress
+from harness.cli.progress.bar import Progress
 from harness.cli.records import opened, reported
 from harness.engine.flow import USUAL, execute
-from harness.engine.planning import Plan
+from harness.engine.plan import Plan
 from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
-from reports.closing import closing, run_summary, told
+from reports.last_words import closing, run_summary, told
 from reports.texts import sections
 
 if TYPE_CHECKING:

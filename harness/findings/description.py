@@ -12,7 +12,7 @@ from harness.core.partition import Part
 from harness.events import Found, Group
 from harness.findings.entries import Entry
 from harness.verdict.expectations import UNMINIMISED, Expectation
-from impls.explaining import literal
+from impls.explanations import literal
 
 IDS_SHOWN = 2000
 """Ids of one outcome that a record keeps; the folder of the finding has all."""

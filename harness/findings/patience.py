@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterator
 
 from harness.checks.base import Violation
-from harness.core.crowding import stretched
+from harness.core.machine_load import stretched
 from harness.workers.pool import WorkerPool
 
 SHRINK_SECONDS = 10.0

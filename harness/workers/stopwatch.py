@@ -23,7 +23,7 @@ from harness.workers.calls import (
     encoding_call,
     without_pipe,
 )
-from impls.external_timing import Timed
+from impls.external_times import Timed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

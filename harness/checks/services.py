@@ -8,7 +8,7 @@ and of ``bpe.naive``, the definition put literally, where it takes part in the c
 from collections.abc import Sequence
 from itertools import product
 
-from harness.checks.asking import AsksAgain, Fault, Look, Subject
+from harness.checks.another_way import AsksAgain, Fault, Look, Subject
 from harness.checks.base import is_raw
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Answered, Encoded, Outcome

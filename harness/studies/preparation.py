@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.engine.examiner import Ended, Session
-    from harness.engine.planning import Plan
+    from harness.engine.plan import Plan
     from harness.events import Event
 
 JUDGES = "the harness"
