@@ -86,7 +86,7 @@ class ExaminerProcess:
     def __init__(self, make: Callable[[], Examiner], others: Sequence[ExaminerProcess]) -> None:
         self._socket, theirs = socket.socketpair()
         self._lines = self._socket.makefile("rb")
-        self._sending = threading.Lock()
+        self._sending, self._waiting = threading.Lock(), threading.Lock()
         self._stopped = False
         with warnings.catch_warnings():
             # Other threads of this process only show how far the run is: a copy has no use for
@@ -162,14 +162,15 @@ class ExaminerProcess:
 
     def _ended(self) -> int:
         """Wait for its end; its exit status, or a negative signal; 0 where it does not end."""
-        with contextlib.suppress(psutil.TimeoutExpired):
+        # One thread at a time: of two that wait, the kernel tells the status to one alone.
+        with self._waiting, contextlib.suppress(psutil.TimeoutExpired):
             return int(self._process.wait(GRACE_SECONDS) or 0)
         return 0
 
     def _kill(self) -> None:
         with contextlib.suppress(psutil.Error):
             self._process.kill()
-            self._process.wait()
+        self._ended()
 
 
 def packed(what: Event | Turn | Ended | Closed | Raised) -> bytes:

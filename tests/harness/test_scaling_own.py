@@ -22,7 +22,7 @@ HANG = 8.0
 
 @pytest.fixture(autouse=True)
 def a_quiet_machine(monkeypatch):
-    for module in ("studies.growth.schedule", "studies.growth.prober", "core.crowding"):
+    for module in ("studies.growth.schedule", "studies.growth.prober", "core.machine_load"):
         monkeypatch.setattr(f"harness.{module}.crowding", lambda: 0.0)
 
 

@@ -5,7 +5,6 @@ import pytest
 
 from corpora.vocabularies import merges
 from corpora.vocabularies.caches import tables_folder
-from corpora.vocabularies.model import Merges
 from corpora.vocabularies.sources import resolve
 from impls.bpe import backtracking
 from impls.fast.bpe import backtracking_kernel
@@ -107,10 +106,9 @@ def test_an_encoder_from_the_cache_is_the_same(tmp_path, monkeypatch):
 def test_merges_are_derived_once_and_again_by_another_source(tmp_path, monkeypatch):
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     tokens = resolve(TEKKEN).tokens
-    rows = merges.by_rank(tokens)
-    derived = Merges.of(rows)
+    derived, derive = merges.merges_from_ranks(tokens), merges._by_rank
     calls = []
-    monkeypatch.setattr(merges, "by_rank", lambda tokens, ranks: calls.append(1) or rows)
+    monkeypatch.setattr(merges, "_by_rank", lambda tokens: calls.append(1) or derive(tokens))
 
     def same():
         found = merges.merges_from_ranks(tokens)
