@@ -7,39 +7,16 @@ from hypothesis import strategies as st
 
 from corpora.vocabularies.sources import resolve
 from impls.fast.unigram.marks import FOLLOWS, GOES_ON, marks_of, pass_characters
-from impls.unigram.charsmap import LEAF, load_charsmap
+from impls.unigram.charsmap import load_charsmap
 from impls.unigram.normalizer import VERBATIM, prefix
 from impls.unigram.trie import double_array
+from tests.impls.test_unigram_normalizer import charsmap_of
 
 CHARACTERS = [*"aéи߿かはが한𝄞", "\u0306", "\u3099", "\u309a", "\uffff", "\u0800"]
 TEXTS = st.text(st.sampled_from(CHARACTERS), max_size=6).map(str.encode)
 CODES = [0x61, 0xC0, 0xC3, 0xE0, 0xE3, 0xED, 0x81, 0x82, 0x99, 0xA9, 0xF0]
 BYTES = st.lists(st.sampled_from(CODES))
 INPUTS = TEXTS | st.builds(bytes, BYTES) | st.builds(bytes.__add__, TEXTS, st.builds(bytes, BYTES))
-
-
-def charsmap_of(keys):
-    """A charsmap with some rules, all of which give an x: a block of 256 units for each node."""
-    children = [{}]
-    ends = set()
-    for key in keys:
-        node = 0
-        for byte in key:
-            if byte not in children[node]:
-                children[node][byte] = len(children)
-                children.append({})
-            node = children[node][byte]
-        ends.add(node)
-    units = np.zeros(256 * (len(children) + 1), dtype="<u4")
-    where = {0: 0}  # the root's unit, and that of each node below
-    for node, below in enumerate(children):
-        block = 256 * (node + 1)
-        units[where[node]] |= (where[node] ^ block) << 10 | (LEAF if node in ends else 0)
-        for byte, child in below.items():
-            where[child] = block ^ byte
-            units[block ^ byte] = byte
-    array = units.tobytes()
-    return len(array).to_bytes(4, "little") + array + b"x\0"
 
 
 def stays(marks, data, position, end):

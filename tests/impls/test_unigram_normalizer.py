@@ -12,6 +12,7 @@ import pytest
 
 from corpora.vocabularies.model import Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from impls.fast.unigram import normalizer as fast
 from impls.unigram.charsmap import LEAF
 from impls.unigram.normalizer import make_rules, prepare
 from impls.unigram.trie import NOWHERE
@@ -83,18 +84,24 @@ def charsmap_of(keys):
 
 
 def agree(vocabulary: Vocabulary, *batches: list[bytes]) -> None:
-    """Whether batches of inputs become what they do where each prefix is looked at."""
+    """Whether batches of inputs become what they do where each prefix is looked at.
+
+    Both ways of copying what nothing begins with are asked: the plain one, and the one for speed.
+    """
     rules = make_rules(vocabulary)
     everywhere = rules._replace(begun=np.ones(1 << 16, dtype=np.bool_))
+    passing = fast.make_passing(vocabulary, rules)
     none = np.empty(0, dtype=np.int64)
     for batch in batches:
         ends = np.cumsum([len(one) for one in batch], dtype=np.int64)
         data = np.frombuffer(b"".join(batch), dtype=np.uint8)
         given = np.full(len(ends), NOWHERE)
         wanted = prepare(everywhere, 0, none, data, ends, given)
-        found = prepare(rules, 0, none, data, ends, given)
-        assert found[0].tobytes() == wanted[0].tobytes(), batch
-        assert all(np.array_equal(*pair) for pair in zip(found[1:], wanted[1:], strict=True))
+        plain = prepare(rules, 0, none, data, ends, given)
+        text, *rest = fast.prepare(rules, passing, data, ends)
+        for found in (plain, (text[: len(text) - fast.SPARE], *rest)):
+            assert found[0].tobytes() == wanted[0].tobytes(), batch
+            assert all(np.array_equal(*pair) for pair in zip(found[1:], wanted[1:], strict=True))
 
 
 def with_symbols(vocabulary: Vocabulary, symbols: list[str]) -> Vocabulary:
