@@ -39,6 +39,9 @@ OURSELVES = Path(__file__).parents[1]
 PLACES = 1024
 """Into which lines are counted: an algorithm has some hundreds, and few share a place."""
 
+COMPILING = OURSELVES.with_name("impls") / "compiled"
+"""What compiles, whose lines are run once or not at all."""
+
 FOREIGN = ("site-packages", "dist-packages", f"python{sys.version_info[0]}.{sys.version_info[1]}")
 """Folders of libraries, whose lines are no steps either: they change from version to version."""
 
@@ -259,8 +262,8 @@ def own_source(file: str) -> bool:
     """Whether lines of a file count: neither the harness's nor a library's."""
     path = Path(file)
     folders = set(path.parts)
-    foreign = path.is_relative_to(OURSELVES) or not folders.isdisjoint(FOREIGN)
-    return not (file.startswith("<") or foreign)
+    ours = path.is_relative_to(OURSELVES) or path.is_relative_to(COMPILING)
+    return not (file.startswith("<") or ours or not folders.isdisjoint(FOREIGN))
 
 
 @contextlib.contextmanager

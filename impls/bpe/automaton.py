@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Ints
-from impls.kernels.lazy import njit
 from impls.kernels.trie import child, token_at
 
 

@@ -22,8 +22,8 @@ from impls.bpe.pair_validity import valid_pair
 from impls.bpe.pieces import over_pieces
 from impls.bpe.services import ServingImplementation
 from impls.bpe.tokens import Tokens, tokens_of
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
-from impls.kernels.lazy import njit
 from impls.kernels.trie import longest_token
 
 

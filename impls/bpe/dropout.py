@@ -14,9 +14,9 @@ import numpy as np
 from impls.bpe.encoder import BpeImplementation
 from impls.bpe.heap import POSITION_MASK, begin, is_current, pop, push, read_off, replace
 from impls.bpe.pieces import over_pieces
+from impls.compiled.lazy import njit
 from impls.interface import Law
 from impls.kernels.layout import Bytes, Ints
-from impls.kernels.lazy import njit
 from impls.kernels.merge_tables import Merges, merges_of
 
 SEED = 20_240_911

@@ -13,9 +13,9 @@ import numpy as np
 from impls.bpe.encoder import BpeImplementation
 from impls.bpe.pieces import over_pieces
 from impls.bpe.tokens import spellings_of
+from impls.compiled.lazy import njit
 from impls.interface import Law
 from impls.kernels.layout import Bytes, Ints
-from impls.kernels.lazy import njit
 from impls.kernels.trie import build_trie, longest_token
 
 if TYPE_CHECKING:

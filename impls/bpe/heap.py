@@ -12,8 +12,8 @@ import numpy as np
 
 from impls.bpe.encoder import BpeImplementation
 from impls.bpe.pieces import over_pieces
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
-from impls.kernels.lazy import njit
 from impls.kernels.merge_tables import Merges, merges_of, pair_row
 
 POSITION_BITS = 32

@@ -24,8 +24,8 @@ from impls.bpe.encoder import no_token
 from impls.bpe.pair_validity import valid_pair
 from impls.bpe.table import COUNT, LAST, extend, new_rows
 from impls.bpe.tokens import Tokens
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
-from impls.kernels.lazy import njit
 from impls.kernels.trie import longest_token
 
 if TYPE_CHECKING:

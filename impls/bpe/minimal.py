@@ -14,9 +14,9 @@ from impls.bpe.automaton import Automaton, automaton_of, next_state
 from impls.bpe.encoder import BpeImplementation
 from impls.bpe.greedy import Spelled, spelled_of
 from impls.bpe.pieces import over_pieces
+from impls.compiled.lazy import njit
 from impls.interface import Law
 from impls.kernels.layout import EMPTY, Bytes, Ints
-from impls.kernels.lazy import njit
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary

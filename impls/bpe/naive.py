@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from impls.bpe.encoder import BpeImplementation
 from impls.bpe.pieces import over_pieces
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Ints
-from impls.kernels.lazy import njit
 from impls.kernels.merge_tables import Merges, merges_of, pair_row
 
 

@@ -14,8 +14,8 @@ import numpy as np
 
 from impls.bpe import heap
 from impls.bpe.tokens import tokens_of
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Flags, Ints, Longs
-from impls.kernels.lazy import njit
 from impls.kernels.trie import child, token_at
 
 if TYPE_CHECKING:

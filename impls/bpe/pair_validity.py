@@ -13,8 +13,8 @@ neighbours are valid pairs are the encoding of their text.
 
 from __future__ import annotations
 
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Ints
-from impls.kernels.lazy import njit
 from impls.kernels.merge_tables import pair_row
 
 NEVER = 1 << 31

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Flags, Ints, Longs
-from impls.kernels.lazy import njit
 from impls.kernels.trie import build_trie, child, token_at
 
 if TYPE_CHECKING:

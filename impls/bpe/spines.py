@@ -23,8 +23,8 @@ from typing import NamedTuple
 import numpy as np
 
 from impls.bpe.tokens import Tokens
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Ints, Longs
-from impls.kernels.lazy import njit
 
 
 class Spines(NamedTuple):

@@ -22,8 +22,8 @@ import numpy as np
 
 from impls.bpe.encoder import no_token
 from impls.bpe.table import COUNT, Tables, extend, new_rows
+from impls.compiled.lazy import njit
 from impls.kernels.layout import Bytes, Longs
-from impls.kernels.lazy import njit
 from impls.kernels.utf8 import character_length
 
 if TYPE_CHECKING:

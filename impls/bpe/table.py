@@ -24,8 +24,8 @@ from impls.bpe.out_of_order import in_order
 from impls.bpe.pair_validity import valid_pair
 from impls.bpe.pieces import over_pieces
 from impls.bpe.tokens import Tokens, tokens_of
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Ints
-from impls.kernels.lazy import njit
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary

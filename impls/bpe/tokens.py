@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from impls.bpe.heap import NEXT, merge
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Bytes, Flags, Ints, Longs
-from impls.kernels.lazy import njit
 from impls.kernels.merge_tables import Merges, hashed_pairs, merges_of
 from impls.kernels.table_cache import arrays_of
 from impls.kernels.trie import build_trie

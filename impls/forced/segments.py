@@ -55,7 +55,10 @@ class Segments:
         if unused and not self._unigram:
             raise Unsupported(f"forced tokens of {vocabulary.id}: UNUSED pieces, split again")
         self._encoder = (UNIGRAM if self._unigram else SPM).load(bare)
-        self._sizes = [len(token or b"") for token in tokens]
+        self._sizes = [
+            1 if piece.type is PieceType.BYTE else len(token or b"")
+            for piece, token in zip(pieces, tokens, strict=True)
+        ]
         known, merged = SPM.variant.known_types, SPM.variant.merged_types
         self._known = {piece.text for piece in vocabulary.pieces if piece.type in known}
         self._joined = {pair for p in pieces if p.type in merged for pair in pairwise(p.text)}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from corpora.vocabularies.model import RankOrder
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Ints, Longs
-from impls.kernels.lazy import njit
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, INDEX, Bytes, Flags, Ints, Longs
-from impls.kernels.lazy import njit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

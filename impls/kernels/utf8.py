@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from impls.compiled.lazy import njit
 from impls.kernels.layout import Bytes
-from impls.kernels.lazy import njit
 
 
 @njit

@@ -54,7 +54,7 @@ def test_two_searches_are_one_report_and_are_gone_on_with(tmp_path: Path) -> Non
         one.report for one in read_events(tmp_path / "run.jsonl") if isinstance(one, Searched)
     ]
     assert again["complete"] and again["found"]
-    assert again["generations"] <= report["generations"] + 2
+    assert again["generations"] < 2 * report["generations"]  # not another whole search
 
 
 def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> None:

@@ -255,11 +255,11 @@ def test_a_machine_without_goes_on_and_says_so_in_one_line(tmp_path, places, vic
     code = f"""
 import sys
 from harness.cli import application as cli
-from harness.confinement import probing
+from harness.confinement import probe
 from tests.harness.test_confinement import Encoded, asked
 cli.tell_of_confinement()
 print(asked({spec!r}, b"delete") == {{b"delete": Encoded(tuple(b"delete"))}})
-print(probing.line(1 << 30))
+print(probe.line(1 << 30))
 """
     done = python("-m", "tests.harness.refusing", sys.executable, "-c", code, COLUMNS="80")
     assert done.returncode == 0, done.stderr

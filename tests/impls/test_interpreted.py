@@ -44,7 +44,6 @@ CHOSEN = {
         "test_long_texts_too",
         "test_llama_cpp_variant_is_the_definition",
     ],
-    "impls/test_unigram_fast.py": ["test_short_inputs"],
     "impls/test_unigram_variants.py": ["test_random_vocabularies_as_their_engines"],
     "impls/test_wordpiece.py": [
         "test_bert_is_its_definition",
