@@ -7,7 +7,6 @@ tests' (:func:`inputs`).
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
 from typing import TYPE_CHECKING
@@ -69,7 +68,7 @@ def share_findings(
     for found in findings:
         if found.minimal:
             with contextlib.suppress(Exception):
-                examples.save(key(vocabulary), base64.b64decode(found.input_b64))
+                examples.save(key(vocabulary), found.input)
 
 
 def mark(data: bytes) -> str:

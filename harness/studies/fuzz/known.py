@@ -9,7 +9,6 @@ back.
 
 from __future__ import annotations
 
-import base64
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -66,7 +65,7 @@ def comes_back(found: Found) -> bool:
 
 def _is_fixed(found: Found, contract: Contract, pool: WorkerPool) -> bool:
     """Whether its input shows it no more, though all whom it blames answer."""
-    data = base64.b64decode(found.input_b64)
+    data = found.input
     inputs = [data] if found.check == "survival" else [b"", data, data] * TIMES
     judged = examine(pool, contract, CHECKS[found.check], inputs)
     if any(one.data == data and set(one.culprits) & set(found.culprits)
@@ -77,7 +76,7 @@ def _is_fixed(found: Found, contract: Contract, pool: WorkerPool) -> bool:
 
 def _look_for(found: Found, contract: Contract, pool: WorkerPool, tracker: FindingTracker) -> None:
     """Enter what the input of a finding that was fixed shows now."""
-    data = base64.b64decode(found.input_b64)
+    data = found.input
     for violation in examine(pool, contract, CHECKS[found.check], [data]).violations:
         case = Case(data, found.generator, found.seed, found.index)
         tracker.consider(pool, Entry(contract, violation, case))

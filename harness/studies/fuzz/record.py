@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import datetime
 import itertools
 from collections import Counter
@@ -220,7 +219,7 @@ def merged(plan: FuzzPlan, several: Iterable[Iterable[Found]]) -> list[Found]:
     """
 
     def size(found: Found) -> tuple[object, ...]:
-        return (*smallness(base64.b64decode(found.input_b64)), not found.minimal)
+        return (*smallness(found.input), not found.minimal)
 
     expected = ExpectedFindings(plan.plan.expectations, plan.plan.versions)
     smallest: dict[str, Found] = {}

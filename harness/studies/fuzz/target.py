@@ -8,7 +8,6 @@ one after another, on any machine.
 
 from __future__ import annotations
 
-import base64
 import contextlib
 import hashlib
 import math
@@ -173,7 +172,7 @@ class Target:
         return makers
 
     def _smallest(self) -> list[bytes]:
-        return [base64.b64decode(one.input_b64) for one in self._tracker.findings if one.minimal]
+        return [one.input for one in self._tracker.findings if one.minimal]
 
     def _run_examples(self) -> None:
         """The examples of the expectations, once, and again where these have changed."""

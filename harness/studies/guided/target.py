@@ -16,7 +16,6 @@ installed, or with ``--plain``, the same target runs without guidance, compiled:
 from __future__ import annotations
 
 import argparse
-import base64
 import importlib.util
 import itertools
 import os
@@ -82,7 +81,7 @@ class Asked:
                     + f"; reproduce: python {out / (told[0].reproducer or '')}"
                 )
             known = self._known[subject.source]
-            parts = [base64.b64decode(one.input_b64) for one in found]
+            parts = [one.input for one in found]
             new = [part for part in parts if part and part not in known]
             if new:
                 known += new
