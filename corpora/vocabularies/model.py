@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import importlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from enum import IntEnum, StrEnum
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -297,11 +297,13 @@ class Vocabulary:
         return not plain or bool(self.unexpressed)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is pickled: a copy, as another thread may ask for what is computed once meanwhile.
+        """What is pickled: the fields and the fingerprint, which whoever gets it asks for.
 
-        Pickling goes through the dictionary itself otherwise, and fails where that grows.
+        Nothing else of what was computed so far: so what a process gets doesn't depend on what was
+        asked of the vocabulary before, and another thread may ask for more meanwhile.
         """
-        return self.__dict__.copy()
+        found = {each.name: self.__dict__[each.name] for each in fields(self)}
+        return found | {"fingerprint": self.fingerprint}
 
     @cached_property
     def ids(self) -> dict[bytes, int]:

@@ -37,8 +37,7 @@ class Load:
 
 
 def packed(vocabulary: Vocabulary) -> bytes:
-    """A vocabulary as :class:`Load` carries it, with its fingerprint, which each worker needs."""
-    vocabulary.fingerprint  # noqa: B018 (it is kept in the vocabulary once it was asked for)
+    """A vocabulary as :class:`Load` carries it."""
     return pickle.dumps(vocabulary, protocol=pickle.HIGHEST_PROTOCOL)
 
 
