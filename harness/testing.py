@@ -23,7 +23,7 @@ one, which costs every session where tokgate is installed, used or not.
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from itertools import islice, zip_longest
 from typing import Any, cast
 
@@ -32,16 +32,22 @@ import pytest
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.toys import TOYS
+from harness.conformance import Breach, breaches_of
 from harness.core.comparisons import modes_of
 from harness.findings.shrink import shrink
 from impls import registry
-from impls.conformance import run_conformance_test
 from impls.explanations import literal
 from impls.interface import Implementation, Mode, Rejected, Unsupported
 from impls.text_plugins import adapted
 
 CASES = 500
 """Generated inputs of a comparison: about a second for two implementations in Python."""
+
+FEW = 16
+"""Cases of a generator before it is another one's turn: the first hundreds come from all."""
+
+ROUND = 300
+"""Generated inputs of a conformance test: a few of each generator, to which all checks are put."""
 
 LONGEST = 2048
 """Bytes of a generated input: what differs on longer ones differs on shorter, nearly always."""
@@ -143,13 +149,26 @@ def assert_conforms(
 ) -> None:
     """Assert that an implementation keeps the interface; every breach is listed, in words.
 
-    vocabularies: by default small ones. What answers nothing does not conform: neither on a
-    vocabulary that is given, nor in a mode that it says it supports, nor for a capability that it
-    claims. See :func:`impls.conformance.run_conformance_test`.
+    All checks of a run are put to it, beside our definition of each vocabulary's algorithm.
+
+    mine: one, or its name as after ``--impl``. vocabularies: by default small ones. What answers
+    nothing does not conform: neither on a vocabulary that is given, nor in a mode that it says it
+    supports, nor for a capability that it claims.
     """
     __tracebackhide__ = True
-    chosen = None if vocabularies is None else [vocabulary_of(one) for one in vocabularies]
-    run_conformance_test(mine, chosen)
+    found = breaches(mine, vocabularies)
+    if found:
+        lines = "\n".join(f"- {one}" for one in found)
+        raise AssertionError(f"{len(found)} breaches of the interface:\n{lines}")
+
+
+def breaches(
+    mine: Implementation | str, vocabularies: Iterable[Vocabulary | str] | None = None
+) -> list[Breach]:
+    """What :func:`assert_conforms` lists, as data."""
+    chosen = [*map(vocabulary_of, TOYS if vocabularies is None else vocabularies)]
+    inputs_of = partial(generated, cases=ROUND)
+    return breaches_of(_implementation(mine), chosen, inputs_of, whole=vocabularies is not None)
 
 
 class TextOf(bytes):
@@ -182,9 +201,8 @@ def generated(vocabulary: Vocabulary | str, cases: int = CASES, seed: int = 0) -
     from corpora.generators.catalog import generators  # noqa: PLC0415 (their tables take a while)
     from harness.engine.streams import batches  # noqa: PLC0415
 
-    made = batches(list(generators().values()), vocabulary_of(vocabulary), seed, LONGEST)
-    # A few of each batch, so that the first hundreds come from all generators.
-    return islice((data for batch in made for data in batch.inputs[:16]), cases)
+    made = batches([*generators().values()], vocabulary_of(vocabulary), seed, LONGEST, most=FEW)
+    return islice((data for batch in made for data in batch.inputs), cases)
 
 
 @cache
@@ -203,15 +221,16 @@ def _bytes(data: bytes | str) -> bytes:
     return data.encode("utf-8", "surrogatepass") if isinstance(data, str) else bytes(data)
 
 
+def _implementation(one: Implementation | str) -> Implementation:
+    return registry.resolve(one) if isinstance(one, str) else adapted(one)
+
+
 def _side(one: Implementation | Encodes | str, vocabulary: Vocabulary, mode: Mode) -> Side:
     if not isinstance(one, str) and not hasattr(one, "load"):
         if not callable(one):
             raise ValueError(f"{one!r} is neither an implementation, nor a name, nor a function")
         return Side(getattr(one, "__name__", type(one).__name__).strip("<>"), one)
-    if isinstance(one, str):
-        implementation = registry.resolve(one)
-    else:
-        implementation = adapted(cast("Implementation", one))
+    implementation = _implementation(cast("Implementation | str", one))
     name = implementation.about.name
     reason = implementation.supports(vocabulary, mode)
     if reason is not None:

@@ -15,7 +15,7 @@ named as in the Protocols below. The smallest plug-in is therefore::
             return MyEncoder(vocabulary)      # has .encode(data: bytes, mode: Mode) -> list[int]
 
 ``tokgate run --impl path/to/file.py:Mine`` runs it, and
-:func:`impls.conformance.run_conformance_test` tells what is wrong with it.
+:func:`harness.testing.assert_conforms` tells what is wrong with it.
 
 ``load`` and the encoder run in a worker process with limits: they may hang, abort or eat memory,
 and only the encoder's own cases are lost. There it has no network and may write to its folder for

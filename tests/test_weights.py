@@ -18,9 +18,9 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "corpora": 70_300,
-    "impls": 152_300,
+    "impls": 147_700,
     "impls/fast": 39_900,
-    "harness": 234_200,
+    "harness": 236_300,
     "harness/workers": 23_200,
     "harness/engine": 25_900,
     "harness/checks": 18_400,
@@ -28,7 +28,7 @@ AT_MOST = {
     "harness/cli": 15_200,
     "harness/studies": 98_700,
     "reports": 44_500,
-    "tests": 374_500,
+    "tests": 374_700,
 }
 """Tokens of code, by room."""
 

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from corpora.vocabularies.merges import PairTable
     from corpora.vocabularies.model import Vocabulary
 
+IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
+"""Kinds of problems that take away what the validity of byte pairs rests on."""
+
 _EXAMPLES = 3
 
 

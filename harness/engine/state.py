@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.embedded import RANDOM
-from corpora.vocabularies.preflight import preflight
+from corpora.vocabularies.preflight import IMPROPER, preflight
 from harness.core.comparisons import contracts_of, faulty, modes_of
 from harness.core.countdown import Countdown
 from harness.core.messages import Loaded
@@ -59,9 +59,6 @@ LAST_SECONDS, MOST_LAST = 1.0, 0.1
 """The end of a run has so many seconds, which is enough to minimise most findings, but no more than
 this share of a short budget."""
 
-
-IMPROPER = frozenset({"not-self-encoding", "no-valid-split", "not-self-encoding-by-rank"})
-"""Kinds of preflight problems that take away what the validity check rests on."""
 
 TELL_SECONDS = 1.0
 """Seconds between two events about who is still loading."""

@@ -62,7 +62,7 @@ class Batch:
 class Stream:
     """One generator's cases for one vocabulary, cut into batches.
 
-    timed: the clock ends the run, and not the number of cases.
+    timed: the clock ends the run, and not the number of cases. most: cases of a batch.
     """
 
     def __init__(
@@ -73,6 +73,7 @@ class Stream:
         max_input: int,
         *,
         timed: bool = False,
+        most: int = BATCH_CASES,
     ) -> None:
         self.name = generator.name
         self._seed = seed
@@ -81,7 +82,7 @@ class Stream:
         self._max_input = max_input
         self._next = 0
         self._number = 0
-        self._timed = timed
+        self._timed, self._most = timed, most
 
     @property
     def taken(self) -> int:
@@ -110,7 +111,7 @@ class Stream:
                 continue
             inputs.append(data)
             size += len(data)
-            if len(inputs) >= most_cases or size >= most_bytes:
+            if len(inputs) >= min(most_cases, self._most) or size >= most_bytes:
                 break
         batch = Batch(self.name, self._seed, self._number, start, inputs)
         self._next += len(inputs)
@@ -134,14 +135,17 @@ def batches(
     *,
     long: bool = False,
     timed: bool = False,
+    most: int = BATCH_CASES,
 ) -> Iterator[Batch]:
     """Round after round, one batch of each generator that still has one.
 
-    timed: the clock ends the run, and not the number of cases.
+    timed: the clock ends the run, and not the number of cases. most: cases of a batch.
     long: the certain ones of the long runs come after the first round, however long inputs may be
     else, and their others take turns: a run of seconds has tasted every generator before.
     """
-    streams = deque(Stream(g, vocabulary, seed, max_input, timed=timed) for g in generators)
+    streams = deque(
+        Stream(g, vocabulary, seed, max_input, timed=timed, most=most) for g in generators
+    )
     first_round = len(streams)
     while streams:
         stream = streams.popleft()

@@ -35,8 +35,10 @@ TRACEBACKS = Tracebacks()
 def told(error: BaseException) -> Outcome:
     """What an encoder has raised, as an outcome.
 
-    KeyboardInterrupt never comes from an encoder here, as workers ignore SIGINT.
+    Ctrl-C is nobody's answer: it comes where the harness itself asks (:mod:`harness.conformance`).
     """
+    if isinstance(error, KeyboardInterrupt):
+        raise error
     if isinstance(error, Rejected):
         return RejectedOutcome(str(error))
     if isinstance(error, Unsupported):

@@ -18,7 +18,7 @@ _SAID, _NUMBER = struct.Struct("<qq"), struct.Struct("<q")
 
 
 class Progress:
-    """A cell as the process has it."""
+    """A cell as the process has it. descriptor: -1 where nobody reads it."""
 
     def __init__(self, descriptor: int) -> None:
         self._cell = mmap.mmap(descriptor, CELL_BYTES)

@@ -59,7 +59,15 @@ from harness.workers.stopwatch import measured, undisturbed
 from impls import registry
 from impls.external import ExternalEncoder
 from impls.external_times import Timed
-from impls.interface import Died, Encoder, EncodesBatches, Mode, Unsupported, WarmsUp
+from impls.interface import (
+    Died,
+    Encoder,
+    EncodesBatches,
+    Implementation,
+    Mode,
+    Unsupported,
+    WarmsUp,
+)
 
 T = TypeVar("T")
 
@@ -77,11 +85,19 @@ the time goes into visiting again and again what is being built."""
 
 
 class Server:
-    """Answers requests with one loaded encoder. held: what confines this process."""
+    """Answers requests with one loaded encoder.
 
-    def __init__(self, progress: Progress, held: Held = OFF) -> None:
+    held: what confines this process. find: an implementation by its name.
+    """
+
+    def __init__(
+        self,
+        progress: Progress,
+        held: Held = OFF,
+        find: Callable[[str], Implementation] = registry.resolve,
+    ) -> None:
         self._progress = progress
-        self._held = held
+        self._held, self._find = held, find
         self._encoder: Encoder | None = None
         self._others: dict[Way, Encoder] = {}
         self._gives_batches = False
@@ -109,16 +125,26 @@ class Server:
         line, newline, rest = message.partition("\n")
         return f"{line} ({HINT}){newline}{rest}"
 
-    def _load(self, request: Load) -> Loaded:
+    @property
+    def encoder(self) -> Encoder:
+        """The encoder that is loaded."""
+        assert self._encoder is not None, "no vocabulary is loaded"
+        return self._encoder
+
+    def close(self) -> None:
+        """End the program behind the encoder, if there is one."""
         if isinstance(self._encoder, ExternalEncoder):
             self._encoder.close()
+
+    def _load(self, request: Load) -> Loaded:
+        self.close()
         self._gives_batches = False
         self._encoder, self._others = None, {}  # the old vocabulary's memory goes first
         gc.unfreeze()  # what a measurement left out is visited again
         usual = gc.get_threshold()
         gc.set_threshold(*SELDOM)
         try:
-            implementation = registry.resolve(request.spec)
+            implementation = self._find(request.spec)
             vocabulary = pickle.loads(request.packed)
             before = time.process_time_ns()
             self._encoder = implementation.load(vocabulary)
@@ -145,8 +171,7 @@ class Server:
         """The answer to a request; raises what makes one for all its inputs."""
         if isinstance(request, Open):
             return opened(request)
-        encoder = self._encoder
-        assert encoder is not None, "no vocabulary is loaded"
+        encoder = self.encoder
         if isinstance(request, Measure):
             return measured(encoder, request)
         if isinstance(request, Serve):

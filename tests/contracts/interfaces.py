@@ -9,7 +9,7 @@ from typing import Any
 from harness.cli.deferred import COMMANDS
 from tests.contracts import observed
 
-MODULES = {"impls.interface": True, "impls.conformance": False, "harness.testing": False}
+MODULES = {"impls.interface": True, "harness.testing": False}
 """What users import, and whether they import its classes, too."""
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Vocabulary, VocabularyError
+from harness.testing import assert_conforms, breaches
 from impls import registry
 from impls.adapters import sentencepiece, tiktoken, tokenizers
-from impls.conformance import conformance_problems, run_conformance_test
 from impls.interface import About, Capability, Decodes, GivesOffsets, Mode, Unsupported
 from impls.text_plugins import adapted
 from tests.impls.test_peers import ranked
@@ -119,11 +119,11 @@ def test_the_conformance_test_takes_it() -> None:
         def encode(self, text: str, mode: Mode) -> list[int]:
             return [7]
 
-    with pytest.raises(AssertionError, match="decode"):
-        run_conformance_test(Wrong())
+    with pytest.raises(AssertionError, match="round-trip"):
+        assert_conforms(Wrong(), ["toy_bytes"])
     # It was asked text, so that it has an answer to be wrong.
-    first = str(conformance_problems(Wrong())[0])
-    assert first.endswith("gives 7, which the vocabulary lacks")
+    first = str(breaches(Wrong(), ["toy_bytes"])[0])
+    assert first.endswith("7 ('\\x07') in of-text")
 
 
 def test_a_vocabulary_in_the_formats_of_libraries() -> None:
