@@ -32,7 +32,7 @@ from impls.bpe.tokens import tokens_of
 from impls.compiled.jit import njit
 from impls.fast.bpe.backtracking_kernel import ROOMS as FAST_ROOMS
 from impls.fast.bpe.backtracking_kernel import block_of, encode_pieces
-from impls.kernels.intrinsics import lacking
+from impls.fast.kernels.intrinsics import lacking
 from impls.kernels.layout import EMPTY
 from impls.kernels.table_cache import arrays_of
 from impls.spm.merging import frozen_symbol

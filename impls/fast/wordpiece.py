@@ -20,10 +20,10 @@ from impls.fast.bpe.repeats import SEEN, answer_repeats, set_aside
 from impls.fast.bpe.short_rows import AHEAD, recall, remember
 from impls.fast.bpe.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.fast.bpe.words import keep_keys, spell
-from impls.kernels.intrinsics import lacking
+from impls.fast.kernels.intrinsics import lacking
+from impls.fast.kernels.many_bytes import LOADED
+from impls.fast.kernels.word_cuts import CUT, ENDS, cut
 from impls.kernels.layout import EMPTY
-from impls.kernels.many_bytes import LOADED
-from impls.kernels.word_cuts import CUT, ENDS, cut
 from impls.wordpiece.characters import ALONE, CODE_BITS, NOTHING, SEPARATOR
 from impls.wordpiece.kernel import REFUSED, symbols_of, words_of
 
@@ -65,7 +65,7 @@ def by_words(lexicon: Lexicon) -> Encode | None:
 
 
 def make_cuts(lexicon: Lexicon) -> NDArray[np.uint8]:
-    """The table of :func:`impls.kernels.word_cuts.cut`: around ASCII that is part of no word.
+    """The table of :func:`impls.fast.kernels.word_cuts.cut`: around ASCII that is part of no word.
 
     White space goes with the word behind it.
     """

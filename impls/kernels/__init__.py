@@ -1,1 +1,1 @@
-"""What the compiled algorithms share: tries, hashes, tables on disk, and processor instructions."""
+"""What the compiled algorithms share: tries, tables of merges, and tables on disk."""

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from impls.fast.bpe import processor as machine
-from impls.kernels import bits as word_bits
-from impls.kernels import eight_bytes
+from impls.fast.kernels import bits as word_bits
+from impls.fast.kernels import eight_bytes
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("NUMBA_DISABLE_JIT") == "1", reason="compares compiled code"

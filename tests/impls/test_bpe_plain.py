@@ -17,8 +17,8 @@ from impls.bpe.backtracking import encode_piece
 from impls.bpe.pair_validity import valid_pair
 from impls.bpe.tokens import tokens_of
 from impls.fast.bpe import implementations as fast
+from impls.fast.kernels import intrinsics
 from impls.interface import Mode
-from impls.kernels import intrinsics
 from tests.impls.bpe_vocabularies import encodings, oracle, random_vocabulary, vocabulary
 from tests.impls.test_pretokenizers import adversarial
 

@@ -10,11 +10,11 @@ import pytest
 import regex
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.fast.kernels.bits import highest
+from impls.fast.kernels.many_bytes import LOADED, WINDOW
 from impls.fast.scanner.cutter import FastCutter
 from impls.fast.scanner.masks import KINDS, ascii_masks, noted_masks
 from impls.fast.scanner.windows import next_sure, options_of, piece_bits, with_contractions
-from impls.kernels.bits import highest
-from impls.kernels.many_bytes import LOADED, WINDOW
 from impls.pretokenize.character_classes import (
     APOSTROPHE,
     BLANK,

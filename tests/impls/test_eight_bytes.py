@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from impls.compiled.jit import njit
-from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
+from impls.fast.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
 
 SOME = [*b"`az{AZ \x00\x01\x7f", 0x80, 0x81, 0xE1, 0xE2, 0xE3, 0xFF]
 EIGHT = st.lists(st.sampled_from(SOME) | st.integers(0, 255), min_size=WORD, max_size=WORD)

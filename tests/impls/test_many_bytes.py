@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from impls.compiled.jit import njit
-from impls.kernels.many_bytes import LOADED, WINDOW, ascii_or, leads_and_others
+from impls.fast.kernels.many_bytes import LOADED, WINDOW, ascii_or, leads_and_others
 
 SOME = [0, 0x41, 0x7F, 0x80, 0xBF, 0xC0, 0xDF, 0xE0, 0xE2, 0xE3, 0xEF, 0xF0, 0xF4, 0xFF]
 

@@ -13,6 +13,7 @@ import pytest
 from corpora.texts import benchmarks
 from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from impls.fast.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.fast.unigram import remembering
 from impls.fast.unigram.certainty import UNCERTAIN, bounds_of, certain
 from impls.fast.unigram.cuts import make_cuts
@@ -21,7 +22,6 @@ from impls.fast.unigram.endings import make_endings
 from impls.fast.unigram.foreign_words import first_foreign, foreign_word
 from impls.fast.unigram.remembering import by_words
 from impls.interface import Mode
-from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram import variants
 from impls.unigram.encoder import SENTENCEPIECE
 from impls.unigram.lexicon import make_lexicon, segmented

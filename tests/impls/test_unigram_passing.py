@@ -9,10 +9,10 @@ import numpy as np
 
 from corpora.vocabularies.sources import resolve
 from impls.compiled.jit import njit
+from impls.fast.kernels.many_bytes import LOADED, WINDOW
 from impls.fast.unigram.normalizer import BLANK, make_passing
 from impls.fast.unigram.plain import READ, begins_plain, pass_plain, plain_masks
 from impls.fast.unigram.plain import plain_table as table_of
-from impls.kernels.many_bytes import LOADED, WINDOW
 from impls.unigram.normalizer import SPACE, make_rules
 from tests.impls.test_unigram_normalizer import BROKEN, DISTURBING, RUN, spaced, with_symbols
 

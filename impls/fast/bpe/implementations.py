@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from impls.bpe.encoder import BpeImplementation
 from impls.bpe.out_of_order import in_order
-from impls.kernels.intrinsics import lacking
+from impls.fast.kernels.intrinsics import lacking
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary

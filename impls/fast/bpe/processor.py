@@ -12,7 +12,7 @@ from llvmlite import ir
 from llvmlite.ir import Value
 from numba import types
 
-from impls.kernels.instruction import Code, instruction
+from impls.fast.kernels.instruction import Code, instruction
 from impls.kernels.layout import Bytes, Longs
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from llvmlite.ir import Value
 from numba import types
 from numba.extending import models, register_model
 
-from impls.kernels.instruction import Code, instruction
+from impls.fast.kernels.instruction import Code, instruction
 from impls.kernels.layout import Bytes, Flags, Ints
 
 if TYPE_CHECKING:

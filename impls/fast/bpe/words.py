@@ -23,7 +23,7 @@ from impls.compiled.jit import njit
 from impls.fast.bpe.block import bits_of, has_bit
 from impls.fast.bpe.piece_results import put_one
 from impls.fast.bpe.processor import copy_pair, folded, masked_pair, prefetch
-from impls.kernels.eight_bytes import word_at
+from impls.fast.kernels.eight_bytes import word_at
 from impls.kernels.layout import EMPTY, INDEX, PLACE, Bytes, Flags, Ints, Longs
 from impls.kernels.merge_tables import capacity
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING
 
-from impls.kernels.intrinsics import lacking
+from impls.fast.kernels.intrinsics import lacking
 from impls.pretokenize.pieces import Cutter
 
 if TYPE_CHECKING:

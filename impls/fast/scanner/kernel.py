@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.compiled.jit import inlined, njit
+from impls.fast.kernels.bits import highest, lowest, ones
+from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.fast.scanner.masks import ascii_masks, noted_masks
 from impls.fast.scanner.windows import next_sure, options_of, piece_bits, with_contractions
-from impls.kernels.bits import highest, lowest, ones
 from impls.kernels.layout import EMPTY, PLACE
-from impls.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.pretokenize.character_classes import class_table
 from impls.pretokenize.scanner_kernel import NO_UTF8, classify, scan
 from impls.pretokenize.scanner_rules import automaton

@@ -14,8 +14,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic, overload
 
-from impls.kernels.eight_bytes import place_of
-from impls.kernels.many_bytes import ALL, LOADED, WINDOW
+from impls.fast.kernels.eight_bytes import place_of
+from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.pretokenize.character_classes import (
     APOSTROPHE,
     BLANK,

@@ -17,10 +17,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from impls.compiled.jit import inlined, njit
+from impls.fast.kernels.bits import highest, lowest
+from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.fast.scanner.masks import ascii_masks
-from impls.kernels.bits import highest, lowest
 from impls.kernels.layout import EMPTY
-from impls.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.pretokenize.scanner_kernel import contraction_end
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.kernels.word_cuts import CUT, CUT_BEFORE_SYMBOL, SYMBOL
+from impls.fast.kernels.word_cuts import CUT, CUT_BEFORE_SYMBOL, SYMBOL
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from impls.compiled.jit import inlined, njit
 from impls.compiled.uncounted import uncounted
 from impls.fast.bpe.piece_results import FEW, RESULT
+from impls.fast.kernels.bits import ones
+from impls.fast.kernels.eight_bytes import word_at
+from impls.fast.kernels.many_bytes import WINDOW, leads_and_others
+from impls.fast.kernels.word_cuts import SYMBOL
 from impls.fast.unigram.endings import on_page, page_of, piece_of
-from impls.kernels.bits import ones
-from impls.kernels.eight_bytes import word_at
 from impls.kernels.layout import PLACE
-from impls.kernels.many_bytes import WINDOW, leads_and_others
-from impls.kernels.word_cuts import SYMBOL
 
 if TYPE_CHECKING:
     import numpy as np

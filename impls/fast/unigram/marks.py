@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.compiled.jit import inlined, njit
-from impls.kernels.eight_bytes import WORD, copy_word, word_at
+from impls.fast.kernels.eight_bytes import WORD, copy_word, word_at
 from impls.unigram.charsmap import LABEL, LEAF, offsets
 
 if TYPE_CHECKING:

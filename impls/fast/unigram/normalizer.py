@@ -13,10 +13,10 @@ import numpy as np
 
 from impls.compiled.jit import inlined, njit
 from impls.compiled.uncounted import uncounted
+from impls.fast.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
+from impls.fast.kernels.many_bytes import LOADED
 from impls.fast.unigram.marks import CHANGES, FOLLOWS, marks_of, pass_characters
 from impls.fast.unigram.plain import ENOUGH, begins_plain, lead_bytes, pass_plain, plain_table
-from impls.kernels.eight_bytes import WORD, copy_word, small_letters, word_at
-from impls.kernels.many_bytes import LOADED
 from impls.kernels.utf8 import character_length
 from impls.unigram.charsmap import LABEL, LEAF, VALUE, offsets
 from impls.unigram.normalizer import (

@@ -19,9 +19,9 @@ from numba import types
 from numba.extending import intrinsic, overload
 
 from impls.compiled.jit import inlined, njit
-from impls.kernels.bits import highest, lowest
-from impls.kernels.eight_bytes import place_of
-from impls.kernels.many_bytes import ALL, LOADED, WINDOW, word_of
+from impls.fast.kernels.bits import highest, lowest
+from impls.fast.kernels.eight_bytes import place_of
+from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

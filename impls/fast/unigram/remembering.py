@@ -22,16 +22,16 @@ from impls.fast.bpe.repeats import SEEN, answer_repeats, set_aside
 from impls.fast.bpe.short_rows import AHEAD, recall, remember
 from impls.fast.bpe.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.fast.bpe.words import keep_keys, spell
+from impls.fast.kernels.intrinsics import lacking
+from impls.fast.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.fast.unigram.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
 from impls.fast.unigram.cuts import make_cuts
 from impls.fast.unigram.endings import make_endings
 from impls.fast.unigram.foreign_words import FOREIGN, first_foreign, symbol_piece, tell_foreign
 from impls.fast.unigram.long_words import WINDOW, encode_long
 from impls.fast.unigram.normalizer import make_passing, prepare
-from impls.kernels.intrinsics import lacking
 from impls.kernels.layout import PLACE
 from impls.kernels.table_cache import arrays_of
-from impls.kernels.word_cuts import BEGINS, ENDS, cut
 from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.variants import SENTENCEPIECE
 

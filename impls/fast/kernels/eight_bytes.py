@@ -13,7 +13,7 @@ from llvmlite.ir import Value
 from numba import types
 
 from impls.compiled.jit import njit
-from impls.kernels.instruction import Code, instruction
+from impls.fast.kernels.instruction import Code, instruction
 from impls.kernels.layout import Bytes
 
 if TYPE_CHECKING:

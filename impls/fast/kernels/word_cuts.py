@@ -7,10 +7,10 @@ Which two bytes say so is a table, which the fast WordPiece makes of its vocabul
 from __future__ import annotations
 
 from impls.compiled.jit import njit
-from impls.kernels.bits import lowest
-from impls.kernels.eight_bytes import WORD, small_letters, word_at
+from impls.fast.kernels.bits import lowest
+from impls.fast.kernels.eight_bytes import WORD, small_letters, word_at
+from impls.fast.kernels.many_bytes import WINDOW, ascii_or
 from impls.kernels.layout import EMPTY, PLACE, Bytes, Longs
-from impls.kernels.many_bytes import WINDOW, ascii_or
 
 CUT = 1
 """A word ends between the two bytes."""

@@ -1,7 +1,7 @@
 """Whether the processor instructions that the fast kernels ask for can be had here.
 
 The fast kernels ask LLVM for some operations by name (:mod:`impls.fast.bpe.vectors`,
-:mod:`impls.fast.bpe.processor`, :mod:`impls.kernels.bits`, :mod:`impls.fast.scanner.masks`).
+:mod:`impls.fast.bpe.processor`, :mod:`impls.fast.kernels.bits`, :mod:`impls.fast.scanner.masks`).
 An LLVM that does not know such a name would leave a call to a function that does not exist, and
 loading the kernel would end the process. So the operations are tried first, in a function of a few
 lines that is translated to assembly and never run: that takes milliseconds, where compiling a

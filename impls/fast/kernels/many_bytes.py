@@ -11,7 +11,7 @@ from llvmlite import ir
 from llvmlite.ir import Value
 from numba import types
 
-from impls.kernels.instruction import Code, instruction
+from impls.fast.kernels.instruction import Code, instruction
 from impls.kernels.layout import Bytes, Flags
 
 LOADED = 64
