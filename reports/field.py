@@ -130,9 +130,9 @@ def document(
     counts = ", ".join(f"{kinds[kind]} {words}" for kind, words in KINDS.items() if kinds[kind])
     speeds = {
         table.title: {
-            line.name: {"mib_per_second": speed.best, "ratio": speed.ratio and speed.ratio.value}
+            line.name: {"mib_per_second": speed.best, "ratio": speed.ratio or None}
             for line in table.lines
-            if (speed := line.speeds.get((table.sizes[-1], "fresh")))
+            if (speed := line.speed(table.sizes[-1], "fresh")).best
         }
         for table in tables(bench)
     }
