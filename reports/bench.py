@@ -189,12 +189,9 @@ def _speed(line: Line, at: int, kind: str, *, own: bool, page: bool) -> tuple[Ce
     """A speed and its ratio. own: of the base. page: the interval is for a page alone."""
     speed = line.speed(at, kind)
     if not speed.best:
-        note, word = "", "–"
-        if cell := line.cells.get(at):
-            note = cell.note
-            if kind == "fresh" and cell.status not in {"skipped", "measured"}:
-                word = cell.status
-        return Cell(word, "quiet", hint=note), Cell()
+        cell = line.cells.get(at)
+        broke = cell and kind == "fresh" and cell.status not in {"skipped", "measured"}
+        return Cell(cell.status if cell and broke else "–", "quiet"), Cell()
     typical = Span(f" ({rate(speed.median)})", "quiet", page=True) if kind != "cold" else None
     words = f" {' to '.join(map(rate, speed.between))}, {speed.verdict}"
     between = Span(words, "count", page=page) if speed.interval and not own else None

@@ -36,8 +36,8 @@ MOST_PLOTS = 150
 below 4 MB."""
 
 WORST_FIRST = ("failed", "superlinear", "inconclusive", "linear")
-EXACT = frozenset({"steps", "instructions"})
-"""Measures without noise."""
+EXACT = "steps"
+"""The measure without noise."""
 
 MARKS = {"superlinear": "✗ ", "inconclusive": "? ", "failed": "! "}
 """What stands before the exponent in a field."""
@@ -66,7 +66,7 @@ LEGEND = (
     "proportion. The gate fails for fields with a frame."
 )
 
-Judged = Mapping[tuple[str, ...], GrowthJudged]
+Judged = Mapping[tuple[str, str, str, str], GrowthJudged]
 """What measurements were held to, by what they are about."""
 
 about = attrgetter("implementation", "vocabulary", "family", "measure")
@@ -90,7 +90,7 @@ def sections(record: RunRecord) -> list[Section]:
         for one in record.of(FamiliesMeasured)
         if one.left_out
     ]
-    blocks = [Paragraph("Growth was not measured in this run.", "empty"), *left_out]
+    blocks: list[Block] = [Paragraph("Growth was not measured in this run.", "empty"), *left_out]
     if record.measured:
         judged = {about(one): one for one in record.growth_judged}
         grids = [Paragraph(LEGEND, "legend"), *_grids(record, judged), *worst(record.measured)]
@@ -139,11 +139,13 @@ def plot(
     """
     first = rows[0]
     lines = [
-        Series(name, points, places.get(name, 0), wide=name in candidates)
+        Series(
+            row.implementation, points, places.get(row.implementation, 0),
+            wide=row.implementation in candidates,
+        )
         for row in rows
         if row.measure == first.measure and (points := usable(row.points))
-        for name in [row.implementation]
-    ]
+    ]  # fmt: skip
     across = SIZES if first.axis == "bytes" else Axis("count", first.axis, 2)
     up = COSTS.get(first.measure, Axis("count", first.measure, 10))
     who = f"{plural(len(lines), 'implementation')} on {first.family}"
@@ -153,7 +155,7 @@ def plot(
 def deciding(rows: Sequence[Measured]) -> Measured:
     """The measure by which a cell is coloured: the worst, where an exact one settles a doubt."""
     sure = [row for row in rows if row.verdict != "inconclusive"]
-    settled = any(row.measure in EXACT for row in sure)
+    settled = any(row.measure == EXACT for row in sure)
     return min(sure if settled else rows, key=lambda row: rank(row.verdict))
 
 
