@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from statistics import median
 from typing import Any
@@ -92,16 +92,17 @@ def to_json(events: Sequence[Event]) -> str:
 
 def page(events: Sequence[Event]) -> Page:
     """``bench.html``."""
-    made, openings = tables(events), of(events, VocabularyOpened)
-    names = sorted({line.name for table in made for line in table.lines})
-    colours = {name: place for place, name in enumerate(names)}  # the same in each plot
-    cut_off = "Interrupted: what had been measured by then." * (not complete(events))
-    fastest = leader(made) if made or not openings else None
+    made, openings = list(tables(events)), of(events, VocabularyOpened)
+    names = sorted({line.name for table in made for line in table.lines})  # colours are by place
     blocks = [
-        Banner("How fast tokenizers encode", fastest, stamp=cut_off),
+        Banner(
+            "How fast tokenizers encode",
+            leader(made) if made or not openings else None,
+            stamp="Interrupted: what had been measured by then." * (not complete(events)),
+        ),
         Paragraph(HOW, "intro", page=True),
         Facts(list(MEANINGS.items()), "kinds"),
-        *(_section(number, table, colours) for number, table in enumerate(made)),
+        *(_section(number, table, names) for number, table in enumerate(made)),
         *opening_sections(openings),
         _measurement(events),
     ]
@@ -111,36 +112,29 @@ def page(events: Sequence[Event]) -> Page:
 def leader(made: Sequence[BenchTable]) -> str:
     """Who is the fastest in the first table, of those whose answers are right, in a sentence."""
     for table in made:
+        at = table.sizes[-1]
         for line in table.lines:
-            speed = line.speeds.get((table.sizes[-1], "fresh"))
-            if speed is not None and line.answer == "equal":
-                ratio = speed.ratio if line.name != table.base else None
-                times = f", {rate(ratio.value)} times {table.base}" if ratio else ""
-                where = f"{table.text} ({size(table.sizes[-1])}, {table.vocabulary})"
+            if (speed := line.speed(at, "fresh")).best and not line.mark:
+                times = f", {rate(speed.ratio)} times {table.base}" * bool(speed.ratio)
+                where = f"{table.text} ({size(at)}, {table.vocabulary})"
+                times *= line.name != table.base
                 return f"Fastest on {where}: {line.name} with {rate(speed.best)} MiB/s{times}."
     return "No implementation with the right answers was measured."
 
 
-def _section(number: int, table: BenchTable, colours: Mapping[str, int]) -> Section:
-    unmeasured = grouped(
-        (
-            (cell.note, line.name)
-            for line in table.lines
-            for cell in line.cells.values()
-            if cell.note and not cell.timings
-        ),
-        lambda one: one[0],
-    )
-    notes = [
-        f"{', '.join(dict.fromkeys(name for _, name in of))}: {note}"
-        for note, of in unmeasured.items()
-    ]
-    answers = dict.fromkeys(line.answer for line in table.lines if line.mark)
+def _section(number: int, table: BenchTable, names: Sequence[str]) -> Section:
+    unmeasured: dict[str, dict[str, None]] = {}
+    for line in table.lines:
+        for cell in line.cells.values():
+            if cell.note and not cell.timings:
+                unmeasured.setdefault(cell.note, {})[line.name] = None
+    marks = dict.fromkeys(line.mark for line in table.lines if line.mark)
+    notes = [f"{', '.join(who)}: {note}" for note, who in unmeasured.items()]
     blocks = [
         Paragraph(_caption(table), "quiet"),
-        Group(list(_figures(table, colours)), "figures"),
+        Group([*by_size(table, names), *ratios(table)], "figures"),
         _grid(table),
-        Items([*notes, *(" ".join(MARKS[answer]) for answer in answers)], "remarks"),
+        Items([*notes, *(" ".join(MARKS[mark]) for mark in marks)], "remarks"),
     ]
     tags, nav = (table.tag, table.vocabulary), f"{table.text}, {table.mode}"
     return Section(table.text, blocks, f"table-{number}", tags, nav=nav)
@@ -167,23 +161,25 @@ def _caption(table: BenchTable) -> str:
 def _grid(table: BenchTable) -> Table:
     """Speeds with their ratios. A terminal shows those of fresh text, of the largest sizes."""
     largest, base = table.sizes[-1], table.base
+    gains = any(line.gain for line in table.lines)
+    columns, rows = [Column("Implementation")], []
     shown = [(at, k) for at in table.sizes for k in (KINDS if at == largest else KINDS[:2])]
-    columns = [Column("Implementation")]
     for at, kind in shown:
-        fresh, group = kind == "fresh", size(at)
+        fresh = kind == "fresh" and at in table.sizes[-MOST_SIZES:]
         # A terminal is too narrow for what threads gain beside other kinds.
-        seen = at in table.sizes[-MOST_SIZES:] and (fresh or (at == largest and not table.gains))
-        columns.append(Column(kind, True, group, page=not seen))
-        columns.append(Column("×", True, group, page=not (seen and fresh)))
-    columns += [Column("× one thread", True)] * table.gains
-    rows = []
+        seen = fresh or (at == largest and not gains)
+        columns.append(Column(kind, True, size(at), page=not seen))
+        columns.append(Column("×", True, size(at), page=not fresh))
+    columns += [Column("× one thread", True)] * gains
     for line in table.lines:
-        look = "bad" if line.answer == "different" else "quiet"
-        row: Cells = [(Span(line.name, href=line.homepage), Span(f" {line.mark}".rstrip(), look))]
+        look = "bad" if line.mark == "different" else "quiet"
+        link = Span(line.name, href=table.started.homepages.get(line.largest.implementation, ""))
+        row: Cells = [(link, Span(line.marked.removeprefix(line.name), look))]
         for at, kind in shown:
             row += _speed(line, at, kind, own=line.name == base, page=at != largest)
-        row += [rate(line.gain)] * table.gains
-        rows.append(Row(row, "base-row" * (line.name == base)))
+        rows.append(
+            Row([*row, *[rate(line.gain or None)] * gains], "base-row" * (line.name == base))
+        )
     times = f", and times as fast as {base}" if base else ""
     caption = f"MiB/s, best of all rounds (median of them){times}"
     return Table(f"Speed on {table.title}", columns, rows, caption, "speeds")
@@ -191,70 +187,62 @@ def _grid(table: BenchTable) -> Table:
 
 def _speed(line: Line, at: int, kind: str, *, own: bool, page: bool) -> tuple[Cell, Cell]:
     """A speed and its ratio. own: of the base. page: the interval is for a page alone."""
-    speed, cell = line.speeds.get((at, kind)), line.cells.get(at)
-    if speed is None:
-        said = cell is not None and kind == "fresh" and cell.status not in {"skipped", "measured"}
-        word = cell.status if cell and said else "–"
-        return Cell(word, "quiet", hint=cell.note if cell else ""), Cell()
+    speed = line.speed(at, kind)
+    if not speed.best:
+        cell = line.cells.get(at)
+        broke = cell and kind == "fresh" and cell.status not in {"skipped", "measured"}
+        return Cell(cell.status if cell and broke else "–", "quiet"), Cell()
     typical = Span(f" ({rate(speed.median)})", "quiet", page=True) if kind != "cold" else None
-    told = Cell((Span(rate(speed.best), "strong"), typical))
-    if (ratio := speed.ratio) is None:
-        return told, Cell(style="under")
-    between = None
-    if ratio.interval and not own:
-        words = f" {' to '.join(map(rate, ratio.interval))}, {ratio.verdict}"
-        between = Span(words, "count", page=page)
-    return told, Cell((rate(ratio.value), between), "by" if ratio.value > 1 else "under")
+    words = f" {' to '.join(map(rate, speed.between))}, {speed.verdict}"
+    between = Span(words, "count", page=page) if speed.interval and not own else None
+    ratio = Cell((rate(speed.ratio or None), between), "by" if speed.ratio > 1 else "under")
+    return Cell((Span(rate(speed.best), "strong"), typical)), ratio
 
 
-def _figures(table: BenchTable, colours: Mapping[str, int]) -> Iterator[Figure]:
-    if plot := by_size(table, colours):
-        base = f"; the thick line is {table.base}" if table.base else ""
-        caption = f"MiB/s of fresh text by size: the best round, and down to the slowest{base}"
-        yield Figure(caption, [plot])
-    if plot := ratios(table):
-        yield Figure(
-            f"Times as fast as {table.base} at {size(table.sizes[-1])}: fresh, warm, cold; "
-            "the line through a dot is the interval of 95 %, or goes from the slowest round to the "
-            "best where there were few rounds",
-            [plot],
-        )
-
-
-def by_size(table: BenchTable, colours: Mapping[str, int]) -> Plot | None:
-    """MiB/s of fresh text by size, both logarithmic; None where there is nothing.
+def by_size(table: BenchTable, names: Sequence[str]) -> Iterator[Figure]:
+    """MiB/s of fresh text by size, both logarithmic; nothing where there is nothing.
 
     A line goes through the best rounds; below each point it is drawn down to the slowest one.
+    names: of all lines, by whose places they have their colours.
     """
     series = []
     for line in table.lines:
-        known = [(float(at), one) for at in table.sizes if (one := line.leading(at))]
-        place, points = colours.get(line.name, 0), [(x, speed.best) for x, speed in known]
-        spread = [(x, speed.slowest, speed.best) for x, speed in known]
-        dash, wide = line.answer == "different", line.name == table.base
-        made = Series(line.marked, points, place, dash=dash, wide=wide, spread=spread)
-        series += [made] * bool(known)
-    if not series or len(table.sizes) < 2:  # one size is one column of dots: ratios say more
-        return None
-    return Plot(f"Speed by size on {table.title}", SIZES, Axis("speed", "", 10), series, height=340)
+        spread = [
+            (float(at), speed.slowest, speed.best)
+            for at in table.sizes
+            if (speed := line.speed(at)).best
+        ]
+        points, dash = [(x, best) for x, _, best in spread], line.mark == "different"
+        look, wide = names.index(line.name), line.name == table.base
+        series.append(Series(line.marked, points, look, dash=dash, wide=wide, spread=spread))
+    series = [one for one in series if one.points]
+    if series and len(table.sizes) > 1:  # one size is one column of dots: ratios say more
+        base = f"; the thick line is {table.base}" * bool(table.base)
+        title, speeds = f"Speed by size on {table.title}", Axis("speed", "", 10)
+        caption = f"MiB/s of fresh text by size: the best round, and down to the slowest{base}"
+        yield Figure(caption, [Plot(title, SIZES, speeds, series, height=340)])
 
 
-def ratios(table: BenchTable) -> Plot | None:
+def ratios(table: BenchTable) -> Iterator[Figure]:
     """Ratios to the base at the largest size, fresh, warm and cold, with what is sure of each."""
-    at, series = table.sizes[-1], []
-    rows = [line for line in table.lines if (one := line.leading(at)) and one.ratio is not None]
-    for kind in KINDS:
-        points, spread = [], []
-        for place, line in enumerate(rows):
-            speed = line.speeds.get((at, kind))
-            if speed is not None and (ratio := speed.ratio) is not None:
-                points.append((float(place), ratio.value))
-                slowest = ratio.value * speed.slowest / speed.best
-                spread.append((float(place), *(ratio.interval or (slowest, ratio.value))))
-        series += [Series(kind, points, TONES[kind], "dots", spread=spread)] * bool(points)
-    places, times = Axis("place", names=[line.marked for line in rows]), Axis("ratio", "", 10)
-    label = f"Ratios to {table.base} on {table.title}"
-    return Plot(label, places, times, series, rule=1.0, height=340) if series else None
+    at = table.sizes[-1]
+    rows = [line for line in table.lines if line.speed(at).ratio]
+    series = []
+    for kind, tone in TONES.items():
+        speeds = [(float(x), line.speed(at, kind)) for x, line in enumerate(rows)]
+        known = [(x, speed) for x, speed in speeds if speed.ratio]
+        points = [(x, speed.ratio) for x, speed in known]
+        spread = [(x, *speed.between) for x, speed in known]
+        series += [Series(kind, points, tone, "dots", spread=spread)] * bool(points)
+    if series:
+        caption = (
+            f"Times as fast as {table.base} at {size(at)}: fresh, warm, cold; the line through a "
+            "dot is the interval of 95 %, or goes from the slowest round to the best where there "
+            "were few rounds"
+        )
+        places, times = Axis("place", names=[line.marked for line in rows]), Axis("ratio", "", 10)
+        title = f"Ratios to {table.base} on {table.title}"
+        yield Figure(caption, [Plot(title, places, times, series, rule=1.0, height=340)])
 
 
 def opening_sections(openings: Sequence[VocabularyOpened]) -> Iterator[Section]:

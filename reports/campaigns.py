@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterator, Sequence
 
 from harness.events import Campaign
 from reports.blocks import Axis, Figure, Group, Paragraph, Plot, Point, Section, Series, Span, Table
@@ -38,11 +38,9 @@ def sections(campaign: Campaign | None) -> list[Section]:
         "what it draws from: take it for orders of magnitude.",
     )
     curves = [
-        Figure(
-            (Span(kind, "strong"), f" discovered, {total[-1][1]:,.0f} so far"), [plot(kind, total)]
-        )
+        one
         for place, kind in enumerate(KINDS, start=1)
-        if (total := together(campaign.curves.values(), place)) and total[-1][1]
+        for one in curve(kind, together(campaign.curves.values(), place))
     ]
     targets = plural(len(campaign.curves), "target")
     since = f" Since {campaign.time}, {targets}, {campaign.rate:.1f} cases a second."
@@ -50,22 +48,23 @@ def sections(campaign: Campaign | None) -> list[Section]:
     return [Section("Campaign", [Paragraph(said), outlook, Group(curves, "plots")], "campaign")]
 
 
-def together(curves: Iterable[Sequence[Sequence[int]]], place: int) -> list[Point]:
+def together(curves: Collection[Sequence[Sequence[int]]], place: int) -> list[Point]:
     """The sum of all targets after so many cases of each; one that has fewer stays as it is."""
-    steps = [[(point[0], point[place]) for point in curve] for curve in curves if curve]
     return [
-        (cases, sum(max((y for x, y in curve if x <= cases), default=0) for curve in steps))
-        for cases in sorted({x for curve in steps for x, _ in curve if x > 0})
+        (cases, sum(max((one[place] for one in of if one[0] <= cases), default=0) for of in curves))
+        for cases in sorted({cases for of in curves for cases, *_ in of if cases > 0})
     ]
 
 
-def plot(kind: str, points: Sequence[Point]) -> Plot:
-    """A curve of discoveries, with the cases on a logarithmic axis."""
-    cases, number = points[-1]
-    return Plot(
-        f"{kind}: {number:,.0f} after {cases:,.0f} cases of each target",
-        Axis("count", "cases of each target", 10),
-        Axis("count"),
-        [Series(kind, points, "accent", "steps")],
-        height=200,
-    )
+def curve(kind: str, points: Sequence[Point]) -> Iterator[Figure]:
+    """A curve of discoveries, with the cases on a logarithmic axis; none of what was not seen."""
+    for cases, number in points[-1:]:
+        if number:
+            plot = Plot(
+                f"{kind}: {number:,.0f} after {cases:,.0f} cases of each target",
+                Axis("count", "cases of each target", 10),
+                Axis("count"),
+                [Series(kind, points, "accent", "steps")],
+                height=200,
+            )
+            yield Figure((Span(kind, "strong"), f" discovered, {number:,.0f} so far"), [plot])

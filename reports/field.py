@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from harness.events import UNEXAMINED, Event, FamiliesMeasured, MatchPlayed
+from harness.events import UNEXAMINED, FamiliesMeasured, MatchPlayed
 from reports import studies
 from reports.blocks import (
     Banner,
@@ -27,8 +27,7 @@ from reports.blocks import (
     markdown,
 )
 from reports.blocks.units import exponent, plural
-from reports.record import BAD_GROWTH, RunRecord
-from reports.speeds import tables
+from reports.record import BAD_GROWTH, Bucket, RunRecord
 from reports.words import smallest
 
 Document = Mapping[str, Any]
@@ -46,7 +45,11 @@ KINDS = {
 }
 """What can come of a match, as the summary counts it."""
 
-SCHEMA = 1
+SCHEMA = 2
+"""The version of the format of ``field.json``."""
+
+REFERENCE = {"kind": "not-run", "text": "reference", "detail": "", "link": ""}
+"""A field for a library that defines the vocabulary's format itself."""
 
 GROWN = ("family", "verdict", "law", "exponent", "low", "high", "expression", "note")
 """What is told of a measurement of growth."""
@@ -60,82 +63,63 @@ def verdict(match: MatchPlayed, record: RunRecord | None) -> dict[str, str]:
     if record is None:
         return {"kind": "not-run", "text": "–", "detail": match.refusal, "link": ""}
     library = match.library
+    compared = f"{record.comparisons:,} comparisons with {match.reference}"
     failed = [f.message for f in record.failures if f.implementation == library]
     found = [one for one in record.buckets if library in one.example.culprits]
     unexpected = sum(not one.expected for one in found)
-    compared = f"{record.comparisons:,} comparisons with {match.reference}"
     # Why the match, or the library in it, did not come to the end.
     cut = [one.line for one in record.withdrawn if one.implementation == library]
     if not record.complete:
         cut += [*record.reasons, "the record ends before the run did"]
-    kind, text, detail = "agrees", "agrees", compared
+    kind, text, detail = "agrees", "agrees", [compared]
     if failed:
-        kind, text, detail = "failed", "does not load", failed[0].split("\n", 1)[0]
+        kind, text, detail = "failed", "does not load", failed[0].splitlines()[:1]
     elif unexpected:
-        detail = "; ".join([compared, *cut[:1]])
-        kind, text = "differs", plural(unexpected, "difference")
+        kind, text, detail = "differs", plural(unexpected, "difference"), [compared, *cut[:1]]
     elif cut:
-        kind, text, detail = "broke-off", "broke off", f"{cut[0]}; {compared}"
-    elif record.finished is not None and record.finished.verdict == UNEXAMINED:
-        kind, text, detail = "not-examined", "not examined", "; ".join(record.reasons)
+        kind, text, detail = "broke-off", "broke off", [cut[0], compared]
+    elif record.verdict == UNEXAMINED:
+        kind, text, detail = "not-examined", "not examined", record.reasons
     elif found:
-        kind, text, detail = "by-design", "as known", f"{len(found)} known, {compared}"
+        kind, text, detail = "by-design", "as known", [f"{len(found)} known", compared]
     elif not record.comparisons:
-        kind, text, detail = "not-run", "–", "nothing was compared"
-    return {"kind": kind, "text": text, "detail": detail, "link": f"{match.folder}/report.html"}
+        kind, text, detail = "not-run", "–", ["nothing was compared"]
+    link = f"{match.folder}/report.html"
+    return {"kind": kind, "text": text, "detail": "; ".join(detail), "link": link}
 
 
 def document(
-    played: Sequence[Played], bench: Sequence[Event], time: str, command: str, *, complete: bool
+    played: Sequence[Played], time: str, command: str, *, complete: bool, speed: bool
 ) -> Document:
     """``field.json``; libraries and vocabularies are in the order of playing.
 
-    bench: the events of a measurement of speed, if there was any.
+    speed: whether there is ``bench.json`` beside it.
     """
     verdicts: dict[str, dict[str, dict[str, str]]] = {}
     defects: list[Document] = []
     grown: list[dict[str, Any]] = []
-    measured, growth = Counter[str](), Counter[str]()
+    growth = Counter[str]()
     for match, record in played:
         library = match.library
         verdicts.setdefault(library, {})[match.vocabulary] = verdict(match, record)
-        measured[library] += 0
         if record is None:
             continue
         who = {"library": library, "version": match.version, "vocabulary": match.vocabulary}
-        for bucket in record.buckets:
-            found, script = bucket.example, bucket.example.reproducer
-            if library in found.culprits:
-                told = {
-                    "reference": match.reference,
-                    "check": found.check,
-                    "bucket": bucket.name,
-                    "seen": bucket.count,
-                    "sentence": found.difference,
-                    "input": smallest(found),
-                    "input_b64": found.input_b64,
-                    "minimal": found.minimal,
-                    "expected": (bucket.reason or "") * bucket.expected,
-                    "reproducer": f"{match.folder}/{script}" if script else "",
-                }
-                defects.append({**who, **told})
-        for one in record.measured:
-            if one.implementation == library:
-                measured[library] += 1
-                growth[one.verdict] += one.measure == "time"
-                if one.verdict in BAD_GROWTH:
-                    grown.append({**who, **{name: getattr(one, name) for name in GROWN}})
-        growth["left out"] += sum(len(family.left_out) for family in record.of(FamiliesMeasured))
+        defects += [
+            {**who, "reference": match.reference, **_defect(bucket, match.folder)}
+            for bucket in record.buckets
+            if library in bucket.example.culprits
+        ]
+        measured = [one for one in record.measured if one.implementation == library]
+        growth.update(one.verdict for one in measured if one.measure == "time")
+        growth["left out"] += sum(len(one.left_out) for one in record.of(FamiliesMeasured))
+        grown += [
+            {**who, **{name: getattr(one, name) for name in GROWN}}
+            for one in measured
+            if one.verdict in BAD_GROWTH
+        ]
     kinds = Counter(one["kind"] for row in verdicts.values() for one in row.values())
     counts = ", ".join(f"{kinds[kind]} {words}" for kind, words in KINDS.items() if kinds[kind])
-    speeds = {
-        table.title: {
-            line.name: {"mib_per_second": speed.best, "ratio": speed.ratio and speed.ratio.value}
-            for line in table.lines
-            if (speed := line.speeds.get((table.sizes[-1], "fresh")))
-        }
-        for table in tables(bench)
-    }
     return {
         "schema": SCHEMA,
         "summary": f"{kinds.total():,} matches: {counts}",
@@ -148,8 +132,23 @@ def document(
         "defects": defects,
         "growth": sorted(grown, key=lambda row: -(row["exponent"] or 9.0)),
         "growth_scope": growth_scope(growth),
-        "measured": measured,
-        "speeds": speeds,
+        "speed": speed,
+    }
+
+
+def _defect(bucket: Bucket, folder: str) -> Document:
+    """All that is told of what a library does otherwise. folder: of the run that found it."""
+    found = bucket.example
+    return {
+        "check": found.check,
+        "bucket": bucket.name,
+        "seen": bucket.count,
+        "sentence": found.difference,
+        "input": smallest(found),
+        "input_b64": found.input_b64,
+        "minimal": found.minimal,
+        "expected": (bucket.reason or "") * bucket.expected,
+        "reproducer": f"{folder}/{found.reproducer}" if found.reproducer else "",
     }
 
 
@@ -208,7 +207,7 @@ def page(survey: Document) -> Page:
         style="field-table",
     )  # fmt: skip
     speed = ("MiB/s of text not seen before: ", Span("bench.html", href="bench.html"))
-    how = Paragraph(speed) if survey["speeds"] else Paragraph("Not measured.", "empty")
+    how = Paragraph(speed) if survey["speed"] else Paragraph("Not measured.", "empty")
     again = Code(survey["command"], "the command that repeats this survey")
     return Page(
         "tokgate: the survey",
@@ -226,26 +225,27 @@ def page(survey: Document) -> Page:
 
 
 def _agreement(survey: Document) -> Section:
-    rows: list[Cells] = []
-    for library, row in survey["verdicts"].items():
-        version = Span(f" {survey['libraries'][library]}", "quiet")
-        cells: Cells = [(library, version)]
-        for name in survey["vocabularies"]:
-            if (one := row.get(name)) is None:
-                cells.append(Cell("reference", "not-run"))
-            else:
-                detail = one["detail"] * (one["kind"] != "not-run")
-                more = Span(detail, "quiet block-line", page=True)
-                link = Span(one["text"], href=one["link"])
-                cells.append(Cell((link, more), one["kind"], hint=one["detail"]))
-        rows.append(cells)
+    vocabularies = survey["vocabularies"]
+    rows: list[Cells] = [
+        [
+            (library, Span(f" {survey['libraries'][library]}", "quiet")),
+            *(_met(row.get(name, REFERENCE)) for name in vocabularies),
+        ]
+        for library, row in survey["verdicts"].items()
+    ]
     how = (
         "Each library in worker processes of its own, on generated and hostile inputs, against the "
         "library that defines the vocabulary's format. Each field leads to the whole run."
     )
-    columns = [Column("Library"), *map(Column, survey["vocabularies"])]
+    columns = [Column("Library"), *map(Column, vocabularies)]
     table = Table("Table of agreement", columns, rows, style="field-table agreement")
     return Section("Agreement", [Paragraph(how, "quiet", page=True), table], "agreement")
+
+
+def _met(one: Document) -> Cell:
+    """A field of the table of agreement."""
+    detail = Span(one["detail"], "quiet block-line", page=True)
+    return Cell((Span(one["text"], href=one["link"]), detail), one["kind"])
 
 
 def _place(one: Document) -> tuple[Inline, Inline]:

@@ -81,19 +81,14 @@ def sections(record: RunRecord) -> list[Section]:
 
 
 def _row(one: Forced) -> Cells:
-    wrong = percent(one.non_canonical, one.sequences) if one.non_canonical else ""
-    unknown = f"{one.undecided:,} undecided" if one.undecided else ""
+    wrong, undecided = one.non_canonical, one.undecided
+    share = f"{100 * wrong / one.sequences:.2f} %" if wrong else ""
     return [
         one.method, one.vocabulary, one.forced_tokens,
-        percent(one.forced_tokens, one.tokens), one.sequences,
-        bad(one.non_canonical, wrong), one.non_canonical_instances, one.non_canonical_schemas,
-        bad(one.unsafe, unknown), one.seam,
+        f"{100 * one.forced_tokens / one.tokens:.2f} %" if one.tokens else "", one.sequences,
+        bad(wrong, share), one.non_canonical_instances, one.non_canonical_schemas,
+        bad(one.unsafe, f"{undecided:,} undecided" * bool(undecided)), one.seam,
     ]  # fmt: skip
-
-
-def percent(part: int, whole: int) -> str:
-    """A share in per cent; nothing where the whole is not known."""
-    return f"{100 * part / whole:.2f} %" if whole else ""
 
 
 def _corpus(one: ForcedCorpus) -> Iterator[Block]:
@@ -126,14 +121,14 @@ def failures(witnesses: Sequence[ForcedWitness]) -> Iterator[Block]:
     for (policy, vocabulary), found in methods.items():
         number = plural(len(found), "failure")
         yield Heading((f"{policy} errs ", Span(f"{vocabulary}, {number}", "quiet")))
-        taken = sorted(found, key=lambda one: one.minimal is None)[:EACH]
-        for one in taken:
+        found.sort(key=lambda one: one.minimal is None)
+        for one in found[:EACH]:
             blocks = _shown(one)
             if one.minimal:
                 small = [Heading("The smallest schema and text found", 4), *_shown(one.minimal)]
                 pair = [Group(small), Group([Heading("As found", 4), *blocks])]
                 blocks = [Group(pair, "beside")]
-            yield Details(one.schema, blocks, open=one is taken[0] and one.minimal is not None)
+            yield Details(one.schema, blocks, open=bool(one.minimal) and one is found[0])
 
 
 def _shown(witness: ForcedWitness) -> list[Block]:
@@ -147,45 +142,37 @@ def _shown(witness: ForcedWitness) -> list[Block]:
         Span(f" followed, in {whose}, by ", "quiet"),
         visible(after, TEXT_SHOWN) if after else Span("the end", "quiet"),
     )  # fmt: skip
-    grammar = [Code(witness.grammar, style="log")] if witness.grammar else []
+    grammar = [Code(witness.grammar, style="log")] * bool(witness.grammar)
     return [*grammar, Paragraph(text), aligned(witness)]
 
 
 def aligned(witness: ForcedWitness) -> Aligned:
     """The tokens of a witness, each over the bytes that it spells."""
-    forced, canonical = (
-        list(map(base64.b64decode, surfaces))
-        for surfaces in (witness.surfaces, witness.canonical_surfaces)
-    )
-    start = _start(base64.b64decode(witness.context), b"".join(forced), canonical)
     pairs = zip(witness.ids, witness.canonical, strict=False)
-    parted = (at for at, (a, b) in enumerate(pairs) if a != b or start)
+    parted = (at for at, (a, b) in enumerate(pairs) if a != b or witness.before)
     alike = next(parted, len(witness.ids))
     skipped = max(0, alike - ALIKE_SHOWN)
-    sides = (
-        ("forced", witness.ids, forced, start), ("canonical", witness.canonical, canonical, 0),
-    )  # fmt: skip
     rows = []
-    for name, ids, data, before in sides:
+    for name, ids, surfaces, before in (
+        ("forced", witness.ids, witness.surfaces, witness.before),
+        ("canonical", witness.canonical, witness.canonical_surfaces, 0),
+    ):
         row = [Token(f"{plural(skipped, 'token')} alike", state="gap")] * bool(skipped)
         row += [Token("", state="gap", span=before)] * bool(before)
-        tokens = [*enumerate(zip(data, ids, strict=False))][skipped:]
-        for at, (one, token) in tokens[:CELLS]:
-            state = "" if at < alike else "first" if at == alike else "other"
-            row.append(Token(surface(one), [str(token)], state, len(one)))
+        spelled = zip(ids, map(base64.b64decode, surfaces), strict=True)
+        tokens = [
+            Token(
+                surface(one),
+                [str(token)],
+                "" if at < alike else "first" if at == alike else "other",
+                len(one),
+            )
+            for at, (token, one) in enumerate(spelled)
+        ][skipped:]
         more = len(tokens) - CELLS
-        row += [Token(plural(more, "more token"), state="gap")] * (more > 0)
-        rows.append((name, row))
+        last = [Token(plural(more, "more token"), state="gap")] * (more > 0)
+        rows.append((name, [*row, *tokens[:CELLS], *last]))
     return Aligned(rows, "Forced and canonical tokens, aligned")
-
-
-def _start(context: bytes, forced: bytes, canonical: Sequence[bytes]) -> int:
-    """How many bytes of the canonical tokens stand before the forced ones: 0, but for a seam."""
-    whole = b"".join(canonical)
-    for start in range(len(canonical[0]) if canonical else 0):
-        if whole.startswith(forced, start) and context.endswith(whole[:start]):
-            return start
-    return 0
 
 
 def found(
@@ -198,12 +185,12 @@ def found(
     rows: list[Cells] = []
     for policy, count in tried.items():
         own = [one for one in examples if one.policy == policy]
-        if not own:
-            rows.append([policy, Cell(f"no error in {plural(count, 'grammar')}", "ok"), *[""] * 4])
         for one in sorted(own, key=lambda one: one.worth, reverse=True):
             texts = [one.context + one.forced, *one.sentences, b"", b""]
             shown = [str(literal(text, SENTENCE_SHOWN)) for text in texts[:3]]
             rows.append([policy, one.kind, Cell(str(one.depth), "bad"), *shown])
+        none = Cell(f"no error in {plural(count, 'grammar')}", "ok")
+        rows += [[policy, none, *[""] * 4]] * (not own)
     every = ", ".join(f"{count:,} against {policy}" for policy, count in tried.items())
     columns = "Policy | Kind | Depth | Forced | And then | Or"
     line = f"grammars tried, including earlier runs: {every}"

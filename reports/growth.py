@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from operator import attrgetter
 
 from harness.events import FamiliesMeasured, GrowthJudged, Measured
 from impls import registry
@@ -35,8 +36,8 @@ MOST_PLOTS = 150
 below 4 MB."""
 
 WORST_FIRST = ("failed", "superlinear", "inconclusive", "linear")
-EXACT = frozenset({"steps", "instructions"})
-"""Measures without noise."""
+EXACT = "steps"
+"""The measure without noise."""
 
 MARKS = {"superlinear": "✗ ", "inconclusive": "? ", "failed": "! "}
 """What stands before the exponent in a field."""
@@ -44,9 +45,10 @@ MARKS = {"superlinear": "✗ ", "inconclusive": "? ", "failed": "! "}
 MOST_PEERS = 3
 """Grids that start open though everything in them is linear."""
 
+UNDECIDED = "undecided"
 OUTCOMES = {
     "fail": ("over its bound", "superlinear"),
-    "inconclusive": ("undecided", "inconclusive"),
+    "inconclusive": (UNDECIDED, "inconclusive"),
 }
 """What is said of a bound that is not kept, the worst first, and in which colour."""
 
@@ -65,11 +67,10 @@ LEGEND = (
 )
 
 Judged = Mapping[tuple[str, str, str, str], GrowthJudged]
+"""What measurements were held to, by what they are about."""
 
-
-def cell_of(event: Measured | GrowthJudged) -> tuple[str, str, str, str]:
-    """What a measurement of growth is about."""
-    return event.implementation, event.vocabulary, event.family, event.measure
+about = attrgetter("implementation", "vocabulary", "family", "measure")
+"""What a measurement of growth, or a judgement of it, is about."""
 
 
 def rank(verdict: str) -> int:
@@ -79,7 +80,6 @@ def rank(verdict: str) -> int:
 
 def sections(record: RunRecord) -> list[Section]:
     """All that was measured; what there was no time for."""
-    judged = {cell_of(one): one for one in record.growth_judged}
     left_out = [
         Paragraph(
             f"On {one.vocabulary} there was no time for growth on {len(one.left_out)} of "
@@ -90,38 +90,30 @@ def sections(record: RunRecord) -> list[Section]:
         for one in record.of(FamiliesMeasured)
         if one.left_out
     ]
-    faults = _faults(record, judged)
-    if not (record.measured or left_out or faults.rows):
-        return []
+    blocks: list[Block] = [Paragraph("Growth was not measured in this run.", "empty"), *left_out]
     if record.measured:
-        first = Paragraph(INTRODUCTION, "quiet", page=True)
+        judged = {about(one): one for one in record.growth_judged}
         grids = [Paragraph(LEGEND, "legend"), *_grids(record, judged), *worst(record.measured)]
-    else:
-        first, grids = Paragraph("Growth was not measured in this run.", "empty"), []
-    blocks = [first, *left_out, faults, Group(grids, page=True)]
-    return [Section("Growth", blocks, "scaling")]
+        introduction = Paragraph(INTRODUCTION, "quiet", page=True)
+        faults = _faults(record.measured, judged)
+        blocks = [introduction, *left_out, faults, Group(grids, page=True)]
+    return [Section("Growth", blocks, "scaling")] if record.measured or left_out else []
 
 
-def _faults(record: RunRecord, judged: Judged) -> Table:
+def _faults(measured: Sequence[Measured], judged: Judged) -> Table:
     """Growth that breaks its bound, or has none and is bad; then what is undecided."""
-    told: list[tuple[str, str, Measured | GrowthJudged, str, str]] = [
-        (*OUTCOMES[one.outcome], one, one.bound, one.line or one.reason)
-        for one in judged.values()
-        if one.outcome in OUTCOMES
-    ]
-    told += [
-        (one.verdict, one.verdict, one, "none", reading(one))
-        for one in record.measured
-        if one.verdict in BAD_GROWTH and cell_of(one) not in judged
-    ]
-    told.sort(key=lambda row: row[1] == "inconclusive")
-    rows = [
-        (
-            Span(said, f"tally {style}"), one.implementation, one.family, one.vocabulary,
-            one.measure, limit, line,
-        )
-        for said, style, one, limit, line in told
-    ]  # fmt: skip
+    rows = []
+    for one in measured:
+        if known := judged.get(about(one)):
+            said, style = OUTCOMES.get(known.outcome, ("", ""))
+            limit, line = known.bound, known.line or known.reason
+        else:
+            said = style = one.verdict if one.verdict in BAD_GROWTH else ""
+            limit, line = "none", reading(one)
+        if said:
+            bad, where = Span(said, f"tally {style}"), (one.family, one.vocabulary, one.measure)
+            rows.append((bad, one.implementation, *where, limit, line))
+    rows.sort(key=lambda row: row[0].text == UNDECIDED)
     return Table(
         "Growth that is not linear, or not within its bound",
         "Growth | Implementation | Family | Vocabulary | Measure | Bound | Measured",
@@ -129,6 +121,12 @@ def _faults(record: RunRecord, judged: Judged) -> Table:
         "What grows faster than its bound, or than linearly without one; then what is undecided",
         "dense",
     )
+
+
+def race(who: str, lines: Sequence[Series], x: Axis = SIZES, y: Axis = TIME) -> Plot:
+    """Lines in one plot, of which it is said who is the slowest in the end."""
+    slowest = max(lines, key=lambda one: one.points[-1][1]).name
+    return Plot(f"{who}; slowest at the end: {slowest}", x, y, lines)
 
 
 def plot(
@@ -139,52 +137,55 @@ def plot(
     places: of each implementation among the colours, so that it has the same in all plots.
     candidates: whose lines are thick.
     """
-    first, series = rows[0], []
-    for row in rows:
-        points, name = usable(row.points), row.implementation
-        if row.measure == first.measure and points:
-            series.append(Series(name, points, places.get(name, 0), wide=name in candidates))
-    if not series:
-        return None
+    first = rows[0]
+    lines = [
+        Series(
+            row.implementation, points, places.get(row.implementation, 0),
+            wide=row.implementation in candidates,
+        )
+        for row in rows
+        if row.measure == first.measure and (points := usable(row.points))
+    ]  # fmt: skip
     across = SIZES if first.axis == "bytes" else Axis("count", first.axis, 2)
-    slowest = max(series, key=lambda one: one.points[-1][1]).name
-    number = plural(len(series), "implementation")
-    label = f"{number} on {first.family}; slowest at the end: {slowest}"
-    return Plot(label, across, COSTS.get(first.measure, Axis("count", first.measure, 10)), series)
+    up = COSTS.get(first.measure, Axis("count", first.measure, 10))
+    who = f"{plural(len(lines), 'implementation')} on {first.family}"
+    return race(who, lines, across, up) if lines else None
 
 
 def deciding(rows: Sequence[Measured]) -> Measured:
     """The measure by which a cell is coloured: the worst, where an exact one settles a doubt."""
     sure = [row for row in rows if row.verdict != "inconclusive"]
-    settled = any(row.measure in EXACT for row in sure)
+    settled = any(row.measure == EXACT for row in sure)
     return min(sure if settled else rows, key=lambda row: rank(row.verdict))
 
 
-def _grids(record: RunRecord, judged: Judged) -> Iterator[Block]:
+def _grids(record: RunRecord, judged: Judged) -> Iterator[Details]:
     """A grid a vocabulary, families down, implementations across, with the plots of families."""
-    measured = sorted(record.measured, key=lambda m: (m.measure != "time", m.measure))
-    places = {name: at for at, name in enumerate(grouped(measured, lambda m: m.implementation))}
-    candidates = {name for name in places if not registry.built_in(record.specs.get(name, name))}
-    tables = grouped(measured, lambda m: m.vocabulary)
+    everybody = {one.implementation for one in record.measured}
+    # As nothing but the clock decides who was measured first: references, then by name.
+    names = sorted(everybody, key=lambda one: (one not in record.references, one))
+    tones = {name: at for at, name in enumerate(names)}
+    candidates = {name for name in names if not registry.built_in(record.specs.get(name, name))}
+    measured = sorted(record.measured, key=lambda one: (one.measure != "time", one.measure))
+    tables = grouped(measured, lambda one: one.vocabulary)
     for number, (vocabulary, rows) in enumerate(tables.items()):
-        # As nothing but the clock decides who was measured first: references, then by name.
-        who = {row.implementation for row in rows}
-        across = sorted(who, key=lambda one: (one not in record.references, one))
+        here = {one.implementation for one in rows}
+        across = [name for name in names if name in here]
         families = [
-            grouped(of, lambda m: m.implementation)
-            for of in grouped(rows, lambda m: m.family).values()
+            grouped(of, lambda one: one.implementation)
+            for of in grouped(rows, lambda one: one.family).values()
         ]
         families.sort(key=lambda cells: min(rank(deciding(of).verdict) for of in cells.values()))
-        figures: list[Block] = []
-        grid: list[list[Inline]] = []
+        figures, grid = list[Block](), list[list[Inline]]()
         for place, cells in enumerate(families):
             first = [of[0] for of in cells.values()]
-            made, anchor = plot(first, places, candidates), f"growth-{number}-{place}"
-            if drawn := place < MOST_PLOTS // len(tables) and made is not None:
-                caption = Span(first[0].family, "strong"), f" on {vocabulary}"
-                figures.append(Figure(caption, [made, *_largest(first)], anchor))
-            fields = [_field(cells.get(name, []), judged, f"#{anchor}" * drawn) for name in across]
-            grid.append([first[0].family, *fields])
+            drawn = plot(first, tones, candidates) if place < MOST_PLOTS // len(tables) else None
+            family, anchor = first[0].family, f"growth-{number}-{place}" * bool(drawn)
+            if drawn:
+                caption = Span(family, "strong"), f" on {vocabulary}"
+                figures.append(Figure(caption, [drawn, *_largest(first)], anchor))
+            href = f"#{anchor}" * bool(anchor)
+            grid.append([family, *(_field(cells.get(name), judged, href) for name in across)])
         verdicts = Counter(deciding(of).verdict for cells in families for of in cells.values())
         tally = [
             (Span(f"{verdicts[one]:,} {one}", f"tally {one}"), " ")
@@ -211,11 +212,11 @@ def _largest(rows: Sequence[Measured]) -> Iterator[Code]:
         yield Code(f"python -c {shlex.quote(code)}", what, "literal")
 
 
-def _field(rows: Sequence[Measured], judged: Judged, href: str) -> Span:
+def _field(rows: Sequence[Measured] | None, judged: Judged, href: str) -> Span:
     """A field of the grid: the exponent that decides, what it leads to, and all measures."""
     if not rows:
         return Span(Span("not measured", "sr"), "cell none")
-    decided, known = deciding(rows), [judged.get(cell_of(row)) for row in rows]
+    decided, known = deciding(rows), [judged.get(about(row)) for row in rows]
     verdict = decided.verdict
     shown = exponent(decided.exponent).lstrip()
     hungry = any(row.memory_verdict in {"hungry", "superlinear"} for row in rows)

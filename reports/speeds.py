@@ -10,15 +10,15 @@ that were equally fast, called one the faster in 5 to 13 % of measurements of 6 
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import comb
+from itertools import accumulate
+from math import comb, inf
 from statistics import median
 
 from harness.events import Benched, BenchStarted, Event
 from harness.events.bench import THREADS
-from reports.studies import grouped, last, of
+from reports.studies import grouped, of
 
 DOUBT = 0.05
 """The interval misses the true ratio in this share of measurements at the most."""
@@ -37,6 +37,7 @@ MEANINGS = {
 KINDS = tuple(MEANINGS)
 
 MARKS = {
+    "": ("", ""),
     "different": (
         "✗",
         "gave other ids than the trusted implementation: its speed is that of a wrong answer",
@@ -48,14 +49,18 @@ MARKS = {
 
 
 @dataclass(frozen=True, slots=True)
-class Ratio:
-    """Speed over speed. interval: of 95 %; None for fewer than ``LEAST_ROUNDS`` common rounds.
+class Speed:
+    """MiB/s of one kind of call: in the best round, in the median and in the slowest.
 
-    value: the median of the rounds' ratios, or the best speed over the best where there is no
-    interval.
+    ratio: to the base at that size, 0 where it was not measured: the median of the rounds' ratios,
+    or the best speed over the best where there is no interval. interval: of 95 %; None for fewer
+    than ``LEAST_ROUNDS`` common rounds.
     """
 
-    value: float
+    best: float
+    median: float
+    slowest: float
+    ratio: float = 0.0
     interval: tuple[float, float] | None = None
 
     @property
@@ -66,66 +71,73 @@ class Ratio:
         low, high = self.interval
         return "ahead" if low > 1 else "behind" if high < 1 else "no difference"
 
+    @property
+    def between(self) -> tuple[float, float]:
+        """The interval of the ratio, or else that of the slowest round, and that of the best."""
+        return self.interval or (self.ratio * self.slowest / self.best, self.ratio)
 
-def compared(mine: Mapping[int, float], others: Mapping[int, float]) -> Ratio:
-    """Compare speeds, by the numbers of their rounds; neither may be empty."""
-    ratios = sorted(mine[one] / others[one] for one in mine.keys() & others.keys())
-    count = len(ratios)
-    if count < LEAST_ROUNDS:
-        return Ratio(max(mine.values()) / max(others.values()))
+
+NOTHING = Speed(0.0, 0.0, 0.0)
+"""The speed of what was not measured."""
+
+
+def compared(mine: Mapping[int, float], base: Mapping[int, float]) -> Speed:
+    """A speed beside that of the base, which may have none; both by the numbers of rounds."""
+    speeds = mine.values()
+    known = max(speeds), median(speeds), min(speeds)
+    ratios = sorted(mine[one] / base[one] for one in mine.keys() & base.keys())
+    if (count := len(ratios)) < LEAST_ROUNDS:
+        return Speed(*known, known[0] / max(base.values(), default=inf))
     # So many values may lie outside the interval, on each side.
-    beyond, chance = 0, 2.0 / 2**count
-    while (chance := chance + 2.0 * comb(count, beyond + 1) / 2**count) <= DOUBT:
-        beyond += 1
-    return Ratio(median(ratios), (ratios[beyond], ratios[count - 1 - beyond]))
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """MiB/s of one kind of call: in the best round, in the median and in the slowest.
-
-    ratio: to the base at that size, if it was measured.
-    """
-
-    best: float
-    median: float
-    slowest: float
-    ratio: Ratio | None
+    tails = accumulate(comb(count, outside) for outside in range(count))
+    beyond = sum(2 * tail <= DOUBT * 2**count for tail in tails) - 1
+    return Speed(*known, median(ratios), (ratios[beyond], ratios[~beyond]))
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row of a table. cells: by size. speeds: by size and kind, those that were measured.
+    """A row of a table. cells, base: its own and those that ratios refer to, by size.
 
-    gain: how many times as fast several threads are as one at the largest size, by the medians of
-    fresh text, where both were measured.
+    alone: of several threads, what one thread did at the largest size, if it was measured.
     """
 
     name: str
-    homepage: str
     cells: Mapping[int, Benched]
-    speeds: Mapping[tuple[int, str], Speed]
-    gain: float | None
+    base: Mapping[int, Benched]
+    alone: Benched | None
 
     @property
-    def answer(self) -> str:
-        """The worst of its sizes; see :class:`harness.events.Benched`."""
-        answers = {one.answer for one in self.cells.values() if one.timings}
-        return next(filter(answers.__contains__, MARKS), "equal")
+    def largest(self) -> Benched:
+        """The cell of the largest size."""
+        return self.cells[max(self.cells)]
 
     @property
     def mark(self) -> str:
-        """``✗`` for wrong ids, ``≈`` for ids that are others by design, ``?`` for unchecked."""
-        return MARKS.get(self.answer, ("",))[0]
+        """The worst answer of its sizes, a key of :data:`MARKS`; nothing where all are right."""
+        answers = {one.answer for one in self.cells.values() if one.timings}
+        return next(filter(answers.__contains__, MARKS), "")
 
     @property
     def marked(self) -> str:
-        """The name with its mark."""
-        return f"{self.name} {self.mark}".rstrip()
+        """The name with its mark, such as ``✗`` for wrong ids."""
+        return f"{self.name} {MARKS[self.mark][0]}".rstrip()
 
-    def leading(self, at: int) -> Speed | None:
-        """The speed of the most telling kind that was measured at a size."""
-        return next((self.speeds[at, kind] for kind in KINDS if (at, kind) in self.speeds), None)
+    @property
+    def gain(self) -> float:
+        """How many times as fast several threads are as one, by the medians of fresh text.
+
+        Both by the clock on the wall; 0 where one of them was not measured.
+        """
+        many = self.largest.speeds("fresh").values()
+        one = self.alone.speeds("fresh", waiting=True).values() if self.alone else ()
+        return median(many) / median(one) if many and one else 0.0
+
+    def speed(self, at: int, *kinds: str) -> Speed:
+        """The speed at a size, of the first of some kinds (of all) that was measured."""
+        for kind in kinds or KINDS:
+            if at in self.cells and (mine := self.cells[at].speeds(kind)):
+                return compared(mine, self.base[at].speeds(kind) if at in self.base else {})
+        return NOTHING
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,66 +159,31 @@ class BenchTable:
         return words.get(self.mode, f"batches on {self.started.threads} threads")
 
     @property
-    def gains(self) -> bool:
-        """Whether it is known of anybody what several threads gain."""
-        return any(line.gain is not None for line in self.lines)
-
-    @property
     def title(self) -> str:
         """``source, text, tekken_240911``."""
         return f"{self.text}, {self.mode}, {self.vocabulary}"
 
 
-def tables(events: Sequence[Event]) -> list[BenchTable]:
-    """The tables of a measurement, in its order; none where its beginning is missing."""
-    started = last(events, BenchStarted)
+def tables(events: Sequence[Event]) -> Iterator[BenchTable]:
+    """The tables of a measurement, in its order."""
     cells = [one for one in of(events, Benched) if one.timings or one.status != "unsupported"]
-    alone = {
-        (one.vocabulary, one.text, one.row, one.size): one for one in cells if one.mode == "batch"
-    }
-    made: list[BenchTable] = []
-    if started is None:
-        return made
-    places = grouped(cells, lambda one: (one.vocabulary, one.mode, one.text))
-    for (vocabulary, mode, text), here in places.items():
+    known = {(one.vocabulary, one.mode, one.text, one.row, one.size): one for one in cells}
+    for place, here in grouped(cells, lambda one: (one.vocabulary, one.mode, one.text)).items():
+        vocabulary, mode, text = place
+        started = of(events, BenchStarted)[-1]
         rows = {
             name: {one.size: one for one in row}
             for name, row in grouped(here, lambda one: one.row).items()
         }
         measured = {one.row for one in here if one.timings}
-        base = next((name for name in started.base.get(mode, []) if name in measured), "")
-        lines = []
-        for name, row in rows.items():
-            largest = row[max(row)]
-            homepage = started.homepages.get(largest.implementation, "")
-            one = alone.get((vocabulary, text, name, largest.size))
-            gain = None
-            if mode == THREADS and one:  # both by the clock on the wall
-                together = largest.speeds("fresh").values()
-                single = one.speeds("fresh", waiting=True).values()
-                gain = median(together) / median(single) if single and together else None
-            lines.append(Line(name, homepage, row, _speeds(row, rows.get(base, {})), gain))
-        sizes = sorted({one.size for one in here})
+        base = next((name for name in started.base.get(mode, ()) if name in measured), "")
+        sizes, single = sorted({one.size for one in here}), "batch" if mode == THREADS else ""
+        lines = [
+            Line(
+                name, row, rows.get(base, {}), known.get((vocabulary, single, text, name, max(row)))
+            )
+            for name, row in rows.items()
+        ]
         # By speed at the largest size, and where that is missing at the next.
-        lines.sort(
-            key=lambda line: [
-                -speed.best if (speed := line.leading(at)) else math.inf for at in reversed(sizes)
-            ]
-        )
-        made.append(BenchTable(started, vocabulary, mode, text, base, sizes, lines))
-    return made
-
-
-def _speeds(
-    row: Mapping[int, Benched], base: Mapping[int, Benched]
-) -> dict[tuple[int, str], Speed]:
-    """The speeds of a row, each beside that of the base at its size."""
-    made = {}
-    for at, cell in row.items():
-        for kind in KINDS:
-            if found := cell.speeds(kind):
-                others = base[at].speeds(kind) if at in base else {}
-                ratio = compared(found, others) if others else None
-                speeds = found.values()
-                made[at, kind] = Speed(max(speeds), median(speeds), min(speeds), ratio)
-    return made
+        lines.sort(key=lambda line: [-line.speed(at).best for at in reversed(sizes)])
+        yield BenchTable(started, *place, base, sizes, lines)

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
-from harness.events import TextsCompared
+from harness.events import TextsCompared, TokenCounts
 from harness.verdict.coverage import Coverage
 from reports.blocks import Details, Items, Paragraph, Section, Table
 from reports.blocks.units import plural
 from reports.studies import bad
 
-FIRST_SHOWN = 20
-"""Differing documents of one implementation under one contract that are named."""
-
 PRINTED = 5
-"""Of all these, those that a terminal names, too."""
+"""Documents that differ which a terminal names, too."""
 
 MIB = 1 << 20
 
@@ -33,6 +29,9 @@ BESIDES = {
 SHOWN = ("tokens", "more", "fewer", "unanswered")
 """The last columns of the table."""
 
+COUNTED = [one.name for one in fields(TokenCounts) if one.name != "against"]
+"""What is summed over all batches of texts."""
+
 DIGEST = (1 << 63) - 1
 """Digests are summed modulo a power of two, whatever the order in which batches are answered."""
 
@@ -43,38 +42,27 @@ def document(coverage: Coverage, found: Iterable[TextsCompared]) -> dict[str, An
     """All that a run tells of the user's texts, as ``summary.json`` has it; None without texts.
 
     read: by vocabulary, its last event. compared: everybody over all documents, as
-    :class:`harness.events.texts.TokenCounts`, with the first that differ. alone: the tokens of
-    those that had nobody to be compared with. digests: of all ids.
+    :class:`harness.events.texts.TokenCounts`, with the first that differ. alone: likewise those
+    who were not compared with anybody that is trusted more.
     """
     if coverage.given is None:
         return None
-    compared: dict[tuple[str, str], dict[str, Any]] = {}
-    alone, digests = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+    rows: dict[tuple[str, str], dict[str, Any]] = {}
     for event in found:
-        where = event.contract
         for name, one in event.counts.items():
-            counts = asdict(one)
-            about = {"contract": where, "implementation": name, "against": counts.pop("against")}
-            none = {**about, **dict.fromkeys(counts, 0), "first": []}
-            row = compared.setdefault((where, name), none)
-            for kind, number in counts.items():
-                row[kind] += number
+            about = {"contract": event.contract, "implementation": name, "against": one.against}
+            none = {**about, **dict.fromkeys(COUNTED, 0), "first": []}
+            row = rows.setdefault((event.contract, name), none)
+            for kind in COUNTED:
+                row[kind] += getattr(one, kind)
             row["first"] += [asdict(each) for each in event.first if each.implementation == name]
-            del row["first"][FIRST_SHOWN:]
-        alone.update({(where, name): tokens for name, tokens in event.alone.items()})
-        digests.update({(where, name): digest for name, digest in event.digests.items()})
+    for row in rows.values():
+        row["digest"] = f"{row['digest'] & DIGEST:016x}"
     return {
         **asdict(coverage.given),
         "read": [asdict(one) for one in coverage.texts.values()],
-        "compared": [*compared.values()],
-        "alone": [
-            {"contract": where, "implementation": name, "tokens": tokens}
-            for (where, name), tokens in alone.items()
-        ],
-        "digests": [
-            {"contract": where, "implementation": name, "digest": f"{digest & DIGEST:016x}"}
-            for (where, name), digest in digests.items()
-        ],
+        "compared": [row for row in rows.values() if row["against"]],
+        "alone": [row for row in rows.values() if not row["against"]],
     }
 
 
@@ -143,6 +131,7 @@ def sections(texts: Document | None) -> list[Section]:
         f"{one['implementation']} gives {plural(one['tokens'], 'token')} on {one['contract']}, "
         "and has nobody to be compared with."
         for one in texts["alone"]
+        if one["documents"]
     ]
     more = Details("More documents that differ", [Items(named[PRINTED:])])
     blocks = [
@@ -161,35 +150,29 @@ def changes(old: Document | None, new: Document | None) -> Iterator[str]:
     """
     if old is None or new is None:
         return
-    # Another run of the same texts has the same batches where they were read in order.
-    sure = all(
-        run["only"] and not run["sampled"] and run["read"] and all(r["whole"] for r in run["read"])
-        for run in (old, new)
-    )
-    numbers = [[one["documents"] for one in run["read"]] for run in (old, new)]
-    if not sure or numbers[0] != numbers[1]:
+    if not (documents := _in_order(old)) or documents != _in_order(new):
         yield "your texts: the two runs did not read the same documents in order; not compared"
         return
-    before, now = tokens(old), tokens(new)
-    digests = [{_place(d): d["digest"] for d in run["digests"]} for run in (old, new)]
-    for place in (one for one in now if one in before):
-        contract, name = place
-        if digests[0].get(place) == digests[1].get(place):
-            yield f"your texts: {name} gives the same ids as before on {contract}"
-            continue
-        yield (
-            f"your texts: {name} gives other ids than before on {contract}, "
-            f"{before[place]:,} tokens then and {now[place]:,} now: {now[place] - before[place]:+,}"
-        )
+    before = {(row["contract"], row["implementation"]): row for row in everybody(old)}
+    for row in everybody(new):
+        where, name = place = row["contract"], row["implementation"]
+        if place in before:
+            then, now = before[place]["tokens"], row["tokens"]
+            same = before[place]["digest"] == row["digest"]
+            counts = f", {then:,} tokens then and {now:,} now: {now - then:+,}" * (not same)
+            ids = "the same ids as" if same else "other ids than"
+            yield f"your texts: {name} gives {ids} before on {where}{counts}"
 
 
-def _place(one: Document) -> tuple[str, str]:
-    return one["contract"], one["implementation"]
+def _in_order(texts: Document) -> list[int]:
+    """How many documents were read for each vocabulary; none if not all of them, and in order.
+
+    Another run of the same texts has the same batches where they were.
+    """
+    read, sure = texts["read"], texts["only"] and not texts["sampled"]
+    return [one["documents"] for one in read] if sure and all(r["whole"] for r in read) else []
 
 
-def tokens(texts: Document) -> dict[tuple[str, str], int]:
-    """The tokens that each gave, by contract and implementation."""
-    found = {_place(one): one["tokens"] for one in (*texts["alone"], *texts["compared"])}
-    for row in texts["compared"]:
-        found.setdefault((row["contract"], row["against"]), row["against_tokens"])
-    return found
+def everybody(texts: Document) -> list[Document]:
+    """The counts of all who were asked."""
+    return [*texts["compared"], *texts["alone"]]

@@ -8,8 +8,6 @@ from harness.events import Event
 from harness.studies.worst.results import Entry, Report
 from reports import cluster
 from reports.blocks import (
-    SIZES,
-    Axis,
     Banner,
     Cell,
     Cells,
@@ -25,6 +23,7 @@ from reports.blocks import (
     Table,
 )
 from reports.blocks.units import exponent, plural, rate, size, usable
+from reports.growth import race
 
 PEERS = 2
 """Listed families drawn behind what was found, besides the control."""
@@ -160,8 +159,8 @@ def _listed(report: Report) -> Section:
         columns = f"Family | {COLUMNS} | Told to the search | (Reason)"
         return Table(label, columns, rows, f"At {size(report.size)}, measured in the same rounds")
 
-    control = [report.control] if report.control else []
-    worst = table("The worst listed families", [*report.listed[:LISTED], *control])
+    shown = [*report.listed[:LISTED], *_control(report)]
+    worst = table("The worst listed families", shown)
     every = Details("All listed families", [table("Listed families", report.listed)])
     title = "Listed families, the worst of them"
     return Section(title, [worst, every], "listed", nav="Listed families")
@@ -170,15 +169,16 @@ def _listed(report: Report) -> Section:
 def overlay(report: Report) -> Plot | None:
     """All that was found in one plot, by number; dashed behind it, the worst listed, and prose."""
     lines = [(f"{number}: {row.kind}", row, False) for number, row in enumerate(report.found, 1)]
-    behind = [*report.listed[:PEERS], *filter(None, [report.control])]
-    lines += [(row.name, row, True) for row in behind]
-    drawn = [(name, row, dash) for name, row, dash in lines if usable(row.points)]
+    lines += [(row.name, row, True) for row in (*report.listed[:PEERS], *_control(report))]
     series = [
-        Series(name, usable(row.points), place, dash=dash)
-        for place, (name, row, dash) in enumerate(drawn)
+        Series(name, points, place, dash=dash)
+        for place, (name, row, dash) in enumerate(lines)
+        if (points := usable(row.points))
     ]
     if all(one.dash for one in series):
         return None
-    slowest = max(series, key=lambda one: one.points[-1][1]).name
-    label = f"{len(series)} inputs of {title(report)}; slowest at the end: {slowest}"
-    return Plot(label, SIZES, Axis("time", "", 10), series)
+    return race(f"{len(series)} inputs of {title(report)}", series)
+
+
+def _control(report: Report) -> list[Entry]:
+    return [report.control] if report.control else []

@@ -6,7 +6,7 @@ import random
 import threading
 import time
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -25,7 +25,7 @@ from harness.events.texts import (
     TextsRead,
     TokenCounts,
 )
-from harness.verdict.token_counts import counted, digest, pairs
+from harness.verdict.token_counts import Differing, counted, digest, pairs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -151,12 +151,17 @@ class Texts:
         """Tell the token counts of a batch of texts that was answered."""
         if batch.generator != TEXTS:
             return
-        against = pairs(seen.contract, seen.results)
-        contract = seen.contract.id
+        contract, against = seen.contract.id, pairs(seen.contract, seen.results)
         token_counts: dict[str, TokenCounts] = {}
         first: list[FirstDifference] = []
-        for name, other in against.items():
-            token_counts[name], differing = counted(seen.results[name], seen.results[other], other)
+        for name, results in seen.results.items():
+            # Who has nobody to be compared with may be compared with itself in another run.
+            documents = 0 if name in against.values() else len(batch.inputs)
+            counts = TokenCounts("", documents, tokens=len(results.ids))
+            differing: list[Differing] = []
+            if other := against.get(name, ""):
+                counts, differing = counted(results, seen.results[other], other)
+            token_counts[name] = replace(counts, digest=digest(results))
             with self._lock:
                 room = FIRST_SHOWN - self._shown[contract, name]
                 shown = differing[:room]
@@ -167,11 +172,7 @@ class Texts:
                 )
                 for one in shown
             ]
-        compared = {*against, *against.values()}
-        alone = {n: len(r.ids) for n, r in seen.results.items() if n not in compared}
-        digests = {name: digest(results) for name, results in seen.results.items()}
-        documents, size = len(batch.inputs), len(seen.inputs.data)
-        self._emit(TextsCompared(contract, documents, size, token_counts, first, alone, digests))
+        self._emit(TextsCompared(contract, token_counts, first))
 
 
 def _batch(documents: list[Document], seed: int, number: int, start: int, mode: Mode) -> Batch:

@@ -78,7 +78,8 @@ class ForcedWitness(Event):
 
     The text is context + forced + continuation, cut after what shows it. ids: those forced;
     canonical: those of the text that touch the same bytes; surfaces and canonical_surfaces: their
-    bytes. of: ``instance`` of the corpus, or ``sentence`` of the grammar. grammar: the schema as
+    bytes. before: how many bytes of the first canonical token stand before those forced: 0, but at
+    a seam. of: ``instance`` of the corpus, or ``sentence`` of the grammar. grammar: the schema as
     JSON, its end cut off where it is long. minimal: the smallest schema and text found on which the
     policy errs; None where none was looked for.
     """
@@ -96,3 +97,4 @@ class ForcedWitness(Event):
     of: str
     grammar: str = ""
     minimal: ForcedWitness | None = None
+    before: int = 0

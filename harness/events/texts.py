@@ -49,10 +49,13 @@ class TextsRead(Event):
 class TokenCounts:
     """One implementation beside another on the documents of a batch that both encoded.
 
-    against: the other, which is trusted the most. documents: compared. differing: with other ids.
-    tokens, against_tokens: of each, in all of them. more, fewer: summed over the documents where
-    this one gives more, or fewer, tokens. changed: tokens of this one between the first and the
-    last that differ in a document. unanswered: documents that only one, or none, of them encoded.
+    against: the other, which is trusted the most; empty for that one itself, and for who has nobody
+    to be compared with. documents: compared; of who has nobody, all; of who is trusted the most,
+    none. differing: with other ids. tokens, against_tokens: of each, in all of them. more, fewer:
+    summed over the documents where this one gives more, or fewer, tokens. changed: tokens of this
+    one between the first and the last that differ in a document. unanswered: documents that only
+    one, or none, of them encoded. digest: of all its ids, 63 bits; where the batches of two runs
+    are the same, so are the sums of these if, but for chance, all ids are.
     """
 
     against: str
@@ -64,6 +67,7 @@ class TokenCounts:
     fewer: int = 0
     changed: int = 0
     unanswered: int = 0
+    digest: int = 0
 
 
 @dataclass(frozen=True)
@@ -82,15 +86,9 @@ class FirstDifference:
 class TextsCompared(Event):
     """A batch of texts was compared; the sum of all is what the run found.
 
-    alone: the tokens of an implementation that has nobody to be compared with. digests: of each
-    one's ids, 64 bits; where the batches of two runs are the same, so are the sums of these if, but
-    for chance, all ids are.
+    counts: of everybody who was asked.
     """
 
     contract: str
-    documents: int
-    bytes: int
     counts: dict[str, TokenCounts]
     first: list[FirstDifference] = field(default_factory=list)
-    alone: dict[str, int] = field(default_factory=dict)
-    digests: dict[str, int] = field(default_factory=dict)

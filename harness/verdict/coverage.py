@@ -210,9 +210,7 @@ class Coverage:
             case TextsGiven():
                 self.given = event
             case TextsCompared():
-                answered = [one.documents for one in event.counts.values()]
-                alone = event.documents if event.alone else 0  # for a comparison of two runs
-                self.documents += max(answered, default=alone)
+                self.documents += max((one.documents for one in event.counts.values()), default=0)
 
     def named(self, kind: str) -> list[str]:
         """What the user asked for by name (:attr:`harness.events.Started.named`)."""

@@ -69,7 +69,7 @@ def test_a_budget_that_is_none_is_one_line():
 def test_what_is_not_run_stands_on_the_page_with_its_reason():
     one = MatchPlayed("lib", "1.0", "", "v<1>", "tiktoken", "lib/v", "byte-level only")
     assert verdict(one, None)["kind"] == "not-run"
-    page = document([(one, None)], [], "2026", "tokgate field", complete=False)
+    page = document([(one, None)], "2026", "tokgate field", complete=False, speed=False)
     _, (_, html), (_, markdown) = files(page)
     assert "v&lt;1&gt;" in html and "byte-level only" in html and "Interrupted" in html
     assert "| lib" in markdown

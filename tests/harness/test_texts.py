@@ -117,7 +117,7 @@ def read(*, whole=True, unreadable=0):
     return TextsRead("v", 3, 30, 50, 0, 0, 0, 0, unreadable, faults, whole, 1.0)
 
 
-COMPARED = TextsCompared("v/text", 3, 30, {"b": TokenCounts("a", 3, 0, 9, 9)})
+COMPARED = TextsCompared("v/text", {"b": TokenCounts("a", 3, 0, 9, 9)})
 
 
 class TestVerdict:

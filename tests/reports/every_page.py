@@ -101,7 +101,7 @@ def field(out: Path) -> Path:
         for vocabulary in ("tekken_240911", "mistral_v7m1_long_name")
     ]  # fmt: skip
     command = "tokgate field --budget 8h --out field"
-    page = surveys.document(played, test_bench.usual(), "2026-11-20", command, complete=True)
+    page = surveys.document(played, "2026-11-20", command, complete=True, speed=True)
     write_files(surveys.files(page), out)
     return out / "field.html"
 

@@ -65,7 +65,7 @@ def test_the_summary_counts_each_kind():
         played(ended(), library="right"), played(ended(), library="other"), CUT,
         (MatchPlayed("none", "1", "", "toy", "ref", "none/toy", "byte-level only"), None),
     ]  # fmt: skip
-    page = document(every, [], "2026", "tokgate field", complete=True)
+    page = document(every, "2026", "tokgate field", complete=True, speed=False)
     line = "4 matches: 2 agree, 1 broke off, 1 not run"
     assert page["summary"] == line
     (_, text), (_, html), (_, markdown) = files(page)

@@ -149,7 +149,8 @@ def test_growth_is_judged_by_its_bounds():
 
 def test_inconclusive_growth_is_said_and_fails_nothing():
     judged = GrowthJudged("a", "v", "f", "time", "linear", "inconclusive", "ours", "1.2 to 1.4")
-    record = RunRecord.from_events([*records.opening(), judged, records.finished()])
+    cell = records.cell("a", "v", "f", 1.3, "inconclusive")
+    record = RunRecord.from_events([*records.opening(), cell, judged, records.finished()])
     root = ET.fromstring(junit.render(record))
     assert root.get("failures") == "0"
     assert root.find("testsuite[@name='scaling']/testcase/skipped") is not None

@@ -107,7 +107,7 @@ FAMILIES = FamiliesMeasured("toy", 40, CHOSEN, CHOSEN[3:])
 def test_a_statement_on_growth_names_what_was_measured(told, said):
     match = MatchPlayed("mine", "1", "", "toy", "right", "mine/toy")
     played = [(match, RunRecord.from_events(told))]
-    page = document(played, [], "now", "tokgate field", complete=True)
+    page = document(played, "now", "tokgate field", complete=True, speed=False)
     assert page["growth_scope"] == said
     _, (_, text), (_, summary) = files(page)
     assert said in text

@@ -5,16 +5,16 @@ from dataclasses import asdict, replace
 from harness.events import FirstDifference, TextsCompared, TextsGiven, TextsRead, TokenCounts
 from reports import junit, markdown
 from reports.record import RunRecord
-from reports.texts import changes, tokens, told
+from reports.texts import changes, everybody, told
 from tests.reports.records import found, started
 
 GIVEN = TextsGiven(["a.txt"], 1, 200, sampled=False, only=True)
 READ = TextsRead("v", 7, 90, 200, 1, 0, 2, 0, 0, [], True, 2.0)
-COUNTS = TokenCounts("tiktoken", 4, 2, 40, 41, 1, 2, 3, 1)
+COUNTS = TokenCounts("tiktoken", 4, 2, 40, 41, 1, 2, 3, 1, 5)
+TRUSTED = TokenCounts("", 0, 0, 41, digest=7)
 COMPARED = TextsCompared(
-    "v/text", 5, 50, {"mine": COUNTS},
+    "v/text", {"mine": COUNTS, "tiktoken": TRUSTED},
     [FirstDifference("mine", "tiktoken", "a.txt:3", 2, 9, 10)],
-    digests={"mine": 5, "tiktoken": 7},
 )  # fmt: skip
 
 
@@ -26,9 +26,10 @@ def test_batches_add_up():
     twice = record(GIVEN, READ, COMPARED, COMPARED)
     texts = twice.texts
     (row,) = texts["compared"]
-    assert {**row, **asdict(TokenCounts("tiktoken", 8, 4, 80, 82, 2, 4, 6, 2))} == row
-    assert [int(one["digest"], 16) for one in texts["digests"]] == [10, 14]
-    assert tokens(texts) == {("v/text", "mine"): 80, ("v/text", "tiktoken"): 82}
+    sums = asdict(TokenCounts("tiktoken", 8, 4, 80, 82, 2, 4, 6, 2))
+    assert {**row, **sums, "digest": row["digest"]} == row
+    assert [int(one["digest"], 16) for one in everybody(texts)] == [10, 14]
+    assert [one["tokens"] for one in everybody(texts)] == [80, 82]
     said = f"{markdown.render(twice)}\n{told(row)}"
     assert "v: 7 documents, 0.0 MiB, all of them, 0.0 MiB/s; duplicates passed over: 1" in said
     assert "other ids than tiktoken in 4 of 8 documents" in said
@@ -64,8 +65,8 @@ class TestChanges:
         ]
 
     def test_other_ids_with_the_difference_of_counts(self):
-        counts = {"mine": replace(COUNTS, tokens=43)}
-        other = replace(COMPARED, counts=counts, digests={"mine": 6, "tiktoken": 7})
+        counts = {"mine": replace(COUNTS, tokens=43, digest=6), "tiktoken": TRUSTED}
+        other = replace(COMPARED, counts=counts)
         old, new = (record(GIVEN, READ, one).texts for one in (COMPARED, other))
         first = next(changes(old, new))
         assert "mine gives other ids than before on v/text, 40 tokens then and 43 now: +3" in first

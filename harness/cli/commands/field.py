@@ -109,8 +109,8 @@ def command(
     measured: list[Event] = []
     if finished.complete and bench and played:
         measured = list(read_events(out / SPEED / "run.jsonl"))
-    time = now()
-    page = document(played, measured, time, options.command_line(), complete=finished.complete)
+    line, complete = options.command_line(), finished.complete
+    page = document(played, now(), line, complete=complete, speed=bool(measured))
     with writing(out):
         write(survey.files(page), out)
         if measured:

@@ -129,18 +129,20 @@ class Point:
         way, tokenizer, context = self.minimised(ids, way), self.tokenizer, self.context.text
         spelled = list(map(tokenizer.spelling, ids))
         start, stop = len(context), len(context) + sum(map(len, spelled))
-        canonical, size = [], 0
+        canonical, size, before = [], 0, 0
         for token_id, step in tokenizer.steps(context + self.forced + way):
             end = size + len(step)
             # Whatever touches the forced tokens' bytes, a token from before their start included.
             if end > start and size < stop:
                 canonical.append(token_id)
+                before = max(before, start - size)
             size = end
         context_, forced, continuation = map(_text, (context, self.forced, way))
         return ForcedWitness(
             tokenizer.vocabulary.id, policy, schema, context_, forced, continuation,
             list(ids), list(map(_text, spelled)),
             canonical, [_text(tokenizer.spelling(one)) for one in canonical], of,
+            before=before,
         )  # fmt: skip
 
 
