@@ -12,6 +12,9 @@ from reports.blocks import Details, Items, Paragraph, Section, Table
 from reports.blocks.units import plural
 from reports.studies import bad
 
+FIRST_SHOWN = 20
+"""Differing documents of one implementation under one contract that are named."""
+
 PRINTED = 5
 """Documents that differ which a terminal names, too."""
 
@@ -43,7 +46,7 @@ def document(coverage: Coverage, found: Iterable[TextsCompared]) -> dict[str, An
 
     read: by vocabulary, its last event. compared: everybody over all documents, as
     :class:`harness.events.texts.TokenCounts`, with the first that differ. alone: likewise those
-    who were not compared with anybody that is trusted more.
+    who had nobody to be compared with. digests: of all ids of everybody.
     """
     if coverage.given is None:
         return None
@@ -56,13 +59,18 @@ def document(coverage: Coverage, found: Iterable[TextsCompared]) -> dict[str, An
             for kind in COUNTED:
                 row[kind] += getattr(one, kind)
             row["first"] += [asdict(each) for each in event.first if each.implementation == name]
-    for row in rows.values():
-        row["digest"] = f"{row['digest'] & DIGEST:016x}"
+            del row["first"][FIRST_SHOWN:]
+    digests = [
+        {name: row[name] for name in ("contract", "implementation", "tokens")}
+        | {"digest": f"{row.pop('digest') & DIGEST:016x}"}
+        for row in rows.values()
+    ]
     return {
         **asdict(coverage.given),
         "read": [asdict(one) for one in coverage.texts.values()],
         "compared": [row for row in rows.values() if row["against"]],
-        "alone": [row for row in rows.values() if not row["against"]],
+        "alone": [row for row in rows.values() if not row["against"] and row["documents"]],
+        "digests": digests,
     }
 
 
@@ -131,7 +139,6 @@ def sections(texts: Document | None) -> list[Section]:
         f"{one['implementation']} gives {plural(one['tokens'], 'token')} on {one['contract']}, "
         "and has nobody to be compared with."
         for one in texts["alone"]
-        if one["documents"]
     ]
     more = Details("More documents that differ", [Items(named[PRINTED:])])
     blocks = [
@@ -153,8 +160,8 @@ def changes(old: Document | None, new: Document | None) -> Iterator[str]:
     if not (documents := _in_order(old)) or documents != _in_order(new):
         yield "your texts: the two runs did not read the same documents in order; not compared"
         return
-    before = {(row["contract"], row["implementation"]): row for row in everybody(old)}
-    for row in everybody(new):
+    before = {(row["contract"], row["implementation"]): row for row in old["digests"]}
+    for row in new["digests"]:
         where, name = place = row["contract"], row["implementation"]
         if place in before:
             then, now = before[place]["tokens"], row["tokens"]
@@ -171,8 +178,3 @@ def _in_order(texts: Document) -> list[int]:
     """
     read, sure = texts["read"], texts["only"] and not texts["sampled"]
     return [one["documents"] for one in read] if sure and all(r["whole"] for r in read) else []
-
-
-def everybody(texts: Document) -> list[Document]:
-    """The counts of all who were asked."""
-    return [*texts["compared"], *texts["alone"]]
