@@ -1,9 +1,6 @@
 """What passes normalization in runs against the normalizer that takes one prefix after another."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,27 +13,18 @@ from impls.kernels.many_bytes import LOADED, WINDOW
 from impls.unigram.normalizer import SPACE, make_rules
 from tests.impls.test_unigram_normalizer import BROKEN, DISTURBING, RUN, spaced, with_symbols
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from corpora.vocabularies.model import Vocabulary
-
-
-def with_array(table: NDArray[np.uint16]) -> NDArray[np.uint16]:
+def with_array(table):
     """The table behind 256 entries, as it stands in what the normalizers have."""
     return np.concatenate([np.zeros(256, dtype=np.uint16), table])
 
 
 @njit
-def compiled_masks(
-    data: NDArray[np.uint8], at: int, table: NDArray[np.uint16]
-) -> tuple[int, int, int]:
+def compiled_masks(data, at, table):
     return plain_masks(data, at, table)
 
 
-def defined_masks(data: bytes, plain: set[int], blank: set[int]) -> tuple[int, int, int]:
+def defined_masks(data, plain, blank):
     """The masks of the first WINDOW bytes, by decoding what begins at each."""
     begun = covered = blanks = 0
     for at in range(WINDOW):
@@ -52,7 +40,7 @@ def defined_masks(data: bytes, plain: set[int], blank: set[int]) -> tuple[int, i
     return begun, covered & (1 << WINDOW) - 1, blanks
 
 
-def test_masks_are_those_of_the_definition() -> None:
+def test_masks_are_those_of_the_definition():
     rng = random.Random("masks")
     atoms = [one.encode() for one in (*RUN, *DISTURBING)] + BROKEN
     for _ in range(300):
@@ -79,19 +67,17 @@ def test_masks_are_those_of_the_definition() -> None:
         assert compiled_masks(codes, 0, array) == wanted
 
 
-def passed(
-    function: Callable[..., tuple[int, int]], table: NDArray[np.uint16], data: bytes, end: int
-) -> tuple[int, bytes]:
+def passed(function, table, data, end):
     out = np.zeros(3 * len(data) + LOADED, dtype=np.uint8)
     stop, size = function(table, np.frombuffer(data, dtype=np.uint8), 0, end, out, 0)
     return stop, out[:size].tobytes()
 
 
-def passes_of(vocabulary: Vocabulary) -> NDArray[np.uint16]:
+def passes_of(vocabulary):
     return make_passing(vocabulary, make_rules(vocabulary)).passes
 
 
-def test_interpreted_runs_are_compiled_ones() -> None:
+def test_interpreted_runs_are_compiled_ones():
     passes = passes_of(with_symbols(resolve("unigram_nfkc"), []))
     interpreted = getattr(pass_plain, "py_func", pass_plain)
     for disturbing in [*(one.encode() for one in DISTURBING), *BROKEN]:
@@ -103,7 +89,7 @@ def test_interpreted_runs_are_compiled_ones() -> None:
                 )
 
 
-def test_japanese_is_passed_in_one_run() -> None:
+def test_japanese_is_passed_in_one_run():
     """Nothing would be wrong, nor faster, if nothing were found to be plain."""
     vocabulary = with_symbols(resolve("unigram_nfkc"), [])
     passes = passes_of(vocabulary)
@@ -114,7 +100,7 @@ def test_japanese_is_passed_in_one_run() -> None:
     assert passed(pass_plain, passes, data, end) == (end, wanted.encode())
 
 
-def test_nothing_is_written_behind_the_room() -> None:
+def test_nothing_is_written_behind_the_room():
     vocabulary = with_symbols(resolve("unigram_nfkc"), [])
     passes = passes_of(vocabulary)
     codes = np.frombuffer((RUN * 9).encode(), dtype=np.uint8)
@@ -129,7 +115,7 @@ def test_nothing_is_written_behind_the_room() -> None:
         assert np.array_equal(out[:size], whole[:size])
 
 
-def test_line_breaks_pass_as_spaces() -> None:
+def test_line_breaks_pass_as_spaces():
     """The tables would be right, and useless, if they said nothing."""
     passes = passes_of(resolve("unigram_nfkc"))
     blanks = {chr(code) for code in np.flatnonzero(passes[:256] & BLANK)}

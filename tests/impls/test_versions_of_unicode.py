@@ -1,12 +1,9 @@
 """Normalization is judged only where versions of Unicode agree on it."""
 
-from __future__ import annotations
-
 import sys
 import unicodedata
 from dataclasses import replace
 from functools import cache
-from typing import Literal
 
 import pytest
 from tokenizers import normalizers
@@ -17,13 +14,11 @@ from impls import registry
 from impls.interface import Mode, Unsupported
 from impls.pretokenize.unicode_version import versioned
 
-Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
-
 BEFORE = ("", "a\u0345", "e\u0323")
 
 
 @cache
-def settled() -> list[str]:
+def settled():
     """The characters on which versions agree, whatever comes before them."""
     known = [chr(c) for c in range(sys.maxunicode + 1) if not 0xD800 <= c < 0xE000]
     found = [one for one in known if not versioned().search(one)]
@@ -33,14 +28,14 @@ def settled() -> list[str]:
 
 
 @pytest.mark.parametrize("form", ["NFC", "NFD", "NFKC", "NFKD"])
-def test_all_characters_but_the_versioned_ones_are_normalized_alike(form: Form) -> None:
+def test_all_characters_but_the_versioned_ones_are_normalized_alike(form):
     for before in BEFORE:
         text = "\n".join(before + one for one in settled())
         theirs = getattr(normalizers, form)().normalize_str(text)
         assert theirs == unicodedata.normalize(form, text), before
 
 
-def test_what_depends_on_the_version_is_not_answered() -> None:
+def test_what_depends_on_the_version_is_not_answered():
     vocabulary = replace(resolve("toy_bytes"), normalizer=Normalizer(form="NFKC"))
     encoder = registry.resolve("bpe.heap").load(vocabulary)
     for text in ("a\u32ff", "\u0898", "\U00011935\U00011930"):
