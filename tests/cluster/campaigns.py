@@ -11,9 +11,9 @@ TARGETS = ("toy_bytes", "toy_acbb")
 CASES = 120
 
 
-def campaign(spec, shards=2, cases=CASES, canary=False):
-    """A campaign on toys with a plug-in that errs."""
-    plan = toy_plan(cases, ["bpe.heap", spec], TARGETS, limits=Limits(seconds=120.0))
+def campaign(spec, shards=2, cases=CASES, canary=False, **changes):
+    """A campaign on toys with a plug-in that errs. changes: of ``toy_plan``."""
+    plan = toy_plan(cases, ["bpe.heap", spec], TARGETS, limits=Limits(seconds=120.0), **changes)
     return FuzzPlan(plan, shards=shards, structured=False, coverage=False, canary=canary)
 
 

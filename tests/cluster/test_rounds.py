@@ -100,7 +100,8 @@ def test_targets_that_take_turns_at_one_place_come_to_the_same(usual, tmp_path, 
 
 @pytest.mark.thorough  # a campaign: test_fuzz.py has one of this machine
 def test_the_canary_is_a_unit(usual, tmp_path):
-    plan = campaign(usual.spec, shards=1, cases=50, canary=True)
+    # It errs on the words of some scripts, of which this generator is full.
+    plan = campaign(usual.spec, shards=1, cases=50, canary=True, drawn=("scripts",))
     there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))
     assert there.campaign.canary is True
     assert "the canary was found within" in there.campaign.said
