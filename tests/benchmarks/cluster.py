@@ -5,23 +5,19 @@ Ray and on the executor of this machine, one unit of each in turn, so that both 
 The costs of the driver are those of a round of a real campaign: reading its result, and its commit.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import statistics
 import tempfile
 import time
-from collections.abc import Callable
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
 
 from harness.cluster.addresses import opened
-from harness.cluster.executor import Executor, Unit
+from harness.cluster.executor import Unit
 from harness.cluster.local import LocalExecutor
 from harness.events import ClusterUsed
-from harness.studies.campaigns.state import Kept, Round
+from harness.studies.campaigns.state import Kept
 from harness.studies.campaigns.store import CampaignStore
 from harness.studies.campaigns.units import Came
 from harness.studies.fuzz.corpus import Entry
@@ -40,13 +36,13 @@ JOINED = 16
 """New inputs of a round: as many as a target's rounds have in its first hour."""
 
 
-def working(keep: dict[str, Any], seconds: float, size: int) -> bytes:
+def working(keep, seconds, size):
     """A unit that takes so long, and whose result has so many bytes."""
     time.sleep(seconds)
     return bytes(size)
 
 
-def taken(executor: Executor, number: int, size: int) -> float:
+def taken(executor, number, size):
     """The seconds of one unit beyond its work."""
     began = time.perf_counter()
     executor.submit(Unit(str(number), working, arguments=(WORK_SECONDS, size)))
@@ -55,7 +51,7 @@ def taken(executor: Executor, number: int, size: int) -> float:
     return time.perf_counter() - began - WORK_SECONDS
 
 
-def overheads(size: int) -> tuple[list[float], list[float]]:
+def overheads(size):
     """Those of Ray, and of this machine's executor, in turn."""
     ray, here = opened("local:1", 1), LocalExecutor(1)
     try:
@@ -67,7 +63,7 @@ def overheads(size: int) -> tuple[list[float], list[float]]:
     return [one for one, _ in pairs], [other for _, other in pairs]
 
 
-def each(count: int, act: Callable[[int], object]) -> float:
+def each(count, act):
     """The median of the seconds that something takes."""
     spent = []
     for number in range(count):
@@ -77,7 +73,7 @@ def each(count: int, act: Callable[[int], object]) -> float:
     return statistics.median(spent)
 
 
-def round_of(parts: dict[str, bytes], target: int, number: int) -> Round:
+def round_of(parts, target, number):
     """A round of a target like that which was committed last."""
     kept = Kept(State, parts)
     kept.state.schedule.number = number
@@ -85,7 +81,7 @@ def round_of(parts: dict[str, bytes], target: int, number: int) -> Round:
     return kept.round(f"toy_bytes#{target}", seconds=ROUND_SECONDS)
 
 
-def committing(where: str, identity: dict[str, Any], parts: dict[str, bytes]) -> float:
+def committing(where, identity, parts):
     """The milliseconds of a commit into a database."""
     store = CampaignStore(where, "benchmark")
     store.begin(identity, anew=False)
@@ -93,7 +89,7 @@ def committing(where: str, identity: dict[str, Any], parts: dict[str, bytes]) ->
     return round(1000 * spent, 2)
 
 
-def main() -> None:
+def main():
     """Measure all, and print it."""
     argparse.ArgumentParser(description=__doc__).parse_args()
     with ExitStack() as held:
@@ -108,7 +104,7 @@ def main() -> None:
         packed = Came("mark", done=round_of(parts, 0, 0)).packed()
         size = used.bytes // used.units
         ray, here = overheads(size)
-        told: dict[str, object] = {
+        told = {
             "bytes a unit": size,
             "overhead of a unit on Ray, ms": round(1000 * statistics.median(ray), 2),
             "the same here, ms": round(1000 * statistics.median(here), 2),

@@ -26,14 +26,13 @@ import sys
 import time
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import product
 from pathlib import Path
 
 import msgspec
 
-from harness.events import BatchDone, Event, GrowthJudged, Measured, read_events
+from harness.events import BatchDone, GrowthJudged, Measured, read_events
 from harness.verdict.coverage import Coverage
 
 ROOT = Path(__file__).parents[2]
@@ -91,11 +90,11 @@ class Run:
     nth: int
 
     @property
-    def name(self) -> str:
+    def name(self):
         """What tells a run from all others of a plan, as the name of its folder."""
         return f"{self.kind}-load{self.load}-{'cold' if self.cold else 'warm'}-{self.nth:03}"
 
-    def command(self) -> list[str]:
+    def command(self):
         """The arguments after ``tokgate``.
 
         The default run has the seed that it has for everybody, as the very first command that a
@@ -126,9 +125,7 @@ class Result:
     wrong: list[str]
 
 
-def plan(
-    kinds: Sequence[str], loads: Sequence[int], runs: int, rounds: int, cold: float
-) -> list[Run]:
+def plan(kinds, loads, runs, rounds, cold):
     """The runs in their order, the same each time: gates, and planted mistakes among them.
 
     kinds: those wanted. runs: the number of gates. rounds: how often each planted mistake is run
@@ -143,7 +140,7 @@ def plan(
     return [Run(*cell, rng.random() < cold, nth) for nth, cell in enumerate(every)]
 
 
-def accusations(events: Sequence[Event]) -> Iterator[tuple[list[str], str, str]]:
+def accusations(events):
     """Who is accused by a record, of what, and at which stage a finding is; nothing expected."""
     seen = Coverage.of(events)
     for one in seen.findings.values():
@@ -165,7 +162,7 @@ def accusations(events: Sequence[Event]) -> Iterator[tuple[list[str], str, str]]
     yield from (([name], line, "") for name, line in sorted(broken))
 
 
-def judged(run: Run, events: Iterable[Event], status: int | None, seconds: float) -> Result:
+def judged(run, events, status, seconds):
     """What is wrong with a run, by its record and the status of its end (None: it was killed).
 
     The planted implementation, and nobody else, may be accused: what hangs or leaks is withdrawn
@@ -186,7 +183,7 @@ def judged(run: Run, events: Iterable[Event], status: int | None, seconds: float
         wrong.append(f"missed: {planted} was not named")
     if planted == SLOW:
         batches = (one for one in told if isinstance(one, BatchDone))
-        cases: Counter[str] = Counter()
+        cases = Counter()
         for one in batches:
             cases.update(one.exercised.get("survival", {}))
         wrong += [] if cases[SLOW] else [f"missed: {SLOW} was never judged"]
@@ -199,7 +196,7 @@ def judged(run: Run, events: Iterable[Event], status: int | None, seconds: float
 
 
 @contextlib.contextmanager
-def busy(count: int) -> Iterator[None]:
+def busy(count):
     """So many processes that do nothing but take a processor, for as long as the block lasts."""
     every = [subprocess.Popen([sys.executable, "-c", BUSY, str(os.getpid())]) for _ in range(count)]
     try:
@@ -210,7 +207,7 @@ def busy(count: int) -> Iterator[None]:
             one.wait()
 
 
-def carry_out(run: Run, folder: Path) -> Result:
+def carry_out(run, folder):
     """Make one run in a folder of its own, from there, as a user does."""
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
@@ -239,7 +236,7 @@ def carry_out(run: Run, folder: Path) -> Result:
     return result
 
 
-def upper_bound(successes: int, trials: int, level: float = 0.95) -> float:
+def upper_bound(successes, trials, level=0.95):
     """The one-sided upper bound of Clopper and Pearson (Biometrika 26, 1934) on a share.
 
     It is the largest share under which so few successes are not rarer than ``1 - level``. Without
@@ -257,7 +254,7 @@ def upper_bound(successes: int, trials: int, level: float = 0.95) -> float:
     return high
 
 
-def table(results: Sequence[Result]) -> str:
+def table(results):
     """The shares of runs in Markdown, by kind and load and by load, with their upper bounds."""
     lines = ["| kind | busy processes | runs (cold) | wrong | s |", "|---" * 5 + "|"]
     loads = sorted({one.run.load for one in results})
@@ -275,16 +272,16 @@ def table(results: Sequence[Result]) -> str:
     )
 
 
-def read(path: Path) -> list[Result]:
+def read(path):
     """The results so far; a last line cut short by a kill is passed over."""
     text = path.read_text("utf-8") if path.exists() else ""
     whole = text[: text.rfind("\n") + 1]
     return [msgspec.json.decode(line, type=Result) for line in whole.splitlines()]
 
 
-def main() -> None:
+def main():
     """Plan, run what is left of it, and print the table."""
-    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])  # type: ignore[union-attr]
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--runs", type=int, default=100, help="gates of what is right")
     parser.add_argument("--planted", type=int, default=1, help="rounds of the planted mistakes")
     parser.add_argument("--load", type=int, nargs="+", default=[0, 2, 4], help="busy processes")
@@ -314,7 +311,7 @@ def main() -> None:
     sys.exit(130 if interrupted else int(any(one.wrong for one in found)))
 
 
-def line_of(result: Result) -> str:
+def line_of(result):
     """A result as it is kept."""
     return json.dumps(asdict(result)) + "\n"
 

@@ -3,16 +3,10 @@
 They are given to ``tokgate run`` by the path of this file: see ``false_alarms.py``.
 """
 
-from __future__ import annotations
-
 import time
-from typing import TYPE_CHECKING
 
 from harness.studies.selftest.program import TRIGGER
 from tests.mutants.in_process import Plain
-
-if TYPE_CHECKING:
-    from impls.examples.stdio_encoder import Encoder
 
 SLEEP_SECONDS = 30.0
 
@@ -30,7 +24,7 @@ class Busy(Plain):
 
     kind = "busy"
 
-    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+    def wrong(self, data, right):
         while TRIGGER in data:
             pass
         return right.encode(data)
@@ -41,7 +35,7 @@ class Late(Plain):
 
     kind = "late"
 
-    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+    def wrong(self, data, right):
         if TRIGGER in data:
             time.sleep(SLEEP_SECONDS)
         return right.encode(data)
@@ -52,10 +46,10 @@ class Leaks(Plain):
 
     kind = "leaks"
 
-    def __init__(self) -> None:
-        self.leaked: list[bytes] = []
+    def __init__(self):
+        self.leaked = []
 
-    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+    def wrong(self, data, right):
         # Not zeros: pages of zeros that nobody has written to take no memory.
         self.leaked.append(b"x" * LEAKED_BYTES)
         return right.encode(data)
@@ -66,7 +60,7 @@ class Slow(Plain):
 
     kind = "slow"
 
-    def wrong(self, data: bytes, right: Encoder) -> list[int]:
+    def wrong(self, data, right):
         # By the clock of this thread, so that busy processes beside it make it no slower still.
         end = time.thread_time() + SLOW_CALL_SECONDS + SLOW_BYTE_SECONDS * len(data)
         ids = right.encode(data)

@@ -9,28 +9,22 @@ The table of docs/speed.md: ``make bench ARGS="-k differential_cases"``; cases a
 (5,000 of the largest set) by the column ``Min``.
 """
 
-from __future__ import annotations
-
 import random
 from collections import deque
-from typing import TYPE_CHECKING
 
 import pytest
 
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.questions import judge
-from harness.core.comparisons import Contract, contracts_of
+from harness.core.comparisons import contracts_of
 from harness.core.outcomes import Inputs
 from harness.engine import selection
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
 from impls import registry, roster
-from impls.interface import Encoder, Mode
+from impls.interface import Mode
 from tests.data import data_path
-
-if TYPE_CHECKING:
-    pass
 
 CASES = 20_000
 BATCH = 1024
@@ -78,8 +72,8 @@ class Setting:
         )
         participants, _ = selection.participants(names)
         found = contracts_of(vocabulary, participants, frozenset(["tiktoken"]), proper=True)
-        self.contract: Contract = next(c for c in found if c.mode == TEXT)
-        self.encoders: list[Encoder] = [c.implementation.load(vocabulary) for c in participants]
+        self.contract = next(c for c in found if c.mode == TEXT)
+        self.encoders = [c.implementation.load(vocabulary) for c in participants]
         self.pool = WorkerPool(participants, Limits())
         assert not self.pool.load(vocabulary, names)
 

@@ -4,11 +4,8 @@ Run with ``make bench``. Nothing here passes or fails by speed; each group sets 
 what it is measured against. What is measured is right, too: each row asserts its answer.
 """
 
-from __future__ import annotations
-
 import random
 import time
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -18,12 +15,6 @@ from impls import registry
 from impls.interface import Mode
 from tests.data import data_path
 
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-    from pytest_benchmark.fixture import BenchmarkFixture
-
-    from impls.bpe.services import ServingEncoder
-
 MB = 1_000_000
 RAW = Mode(pretokenize=False)
 TEXT = Mode()
@@ -31,16 +22,16 @@ RANGES = 1000
 
 
 @pytest.fixture(scope="module")
-def encoder() -> ServingEncoder:
+def encoder():
     vocabulary = sources.resolve(
         str(data_path("vocabs/o200k_base.tiktoken.gz")) + "#pattern=o200k_base"
     )
-    loaded: ServingEncoder = registry.resolve("bpe.backtracking").load(vocabulary)  # type: ignore[assignment]
+    loaded = registry.resolve("bpe.backtracking").load(vocabulary)
     return loaded
 
 
 @pytest.fixture(scope="module")
-def text() -> bytes:
+def text():
     """Ten megabytes of words, punctuation and numbers."""
     rng = random.Random(10)
     words = [
@@ -53,14 +44,12 @@ def text() -> bytes:
 
 
 @pytest.mark.parametrize("way", ["encode", "append", "append byte by byte", "prepend"])
-def test_growing_by_a_megabyte(
-    benchmark: BenchmarkFixture, encoder: ServingEncoder, text: bytes, way: str
-) -> None:
+def test_growing_by_a_megabyte(benchmark, encoder, text, way):
     """Counts after each byte, in one call or in a call a byte, beside one encoding."""
     data = text[:MB]
     total = encoder.count(data, RAW)
 
-    def run() -> int:
+    def run():
         if way == "encode":
             return encoder.count(data, RAW)
         growing = encoder.prepender() if way == "prepend" else encoder.appender()
@@ -77,16 +66,14 @@ def test_growing_by_a_megabyte(
 
 
 @pytest.mark.parametrize("size", [1000, MB])
-def test_rollback(
-    benchmark: BenchmarkFixture, encoder: ServingEncoder, text: bytes, size: int
-) -> None:
+def test_rollback(benchmark, encoder, text, size):
     """There and back: the cost must not follow the size."""
     growing = encoder.appender()
     growing.extend(text[: size // 2])
     middle = growing.snapshot()
     growing.extend(text[size // 2 : size])
 
-    def set_up() -> tuple[tuple[object, ...], dict[str, object]]:
+    def set_up():
         growing.rollback(middle)
         growing.extend(text[size // 2 : size])
         growing.rollback(len(growing))  # what the extension drove out of the caches comes back
@@ -101,15 +88,13 @@ def test_rollback(
     assert growing.count == encoder.count(text[:size], RAW)
 
 
-def drawn(size: int) -> NDArray[np.int64]:
+def drawn(size):
     """Ranges of any length."""
     rng = np.random.default_rng(5)
     return np.sort(rng.integers(0, size + 1, (RANGES, 2)), axis=1)
 
 
-def test_a_thousand_intervals_of_ten_megabytes(
-    benchmark: BenchmarkFixture, encoder: ServingEncoder, text: bytes
-) -> None:
+def test_a_thousand_intervals_of_ten_megabytes(benchmark, encoder, text):
     """Counting after preparation; the latter's seconds stand beside it."""
     encoder.intervals(text[:1000])
     start = time.perf_counter()
@@ -126,9 +111,7 @@ def test_a_thousand_intervals_of_ten_megabytes(
 
 @pytest.mark.parametrize("mode", [RAW, TEXT], ids=["one piece", "pre-tokenized"])
 @pytest.mark.parametrize("size", [12_000, 100 * MB])
-def test_count_till_a_hundred(
-    benchmark: BenchmarkFixture, encoder: ServingEncoder, text: bytes, size: int, mode: Mode
-) -> None:
+def test_count_till_a_hundred(benchmark, encoder, text, size, mode):
     """Of 12 kB, which might have a hundred tokens, the beginning is read; of 100 MB nothing."""
     data = (text * 10)[:size]
     till = encoder.count_till_limit

@@ -1,16 +1,6 @@
 """Campaigns that tests of executors share."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-from harness.cluster.executor import Executor
-from harness.events import Event
-from harness.studies.campaigns.state import Round
 from harness.studies.fuzz.plan import FuzzPlan
-from harness.studies.fuzz.record import Record
 from harness.workers import Limits
 from tests.harness.fuzz_campaign import everything, run
 from tests.harness.toy_plans import toy_plan
@@ -21,44 +11,44 @@ TARGETS = ("toy_bytes", "toy_acbb")
 CASES = 120
 
 
-def campaign(spec: str, shards: int = 2, cases: int = CASES, canary: bool = False) -> FuzzPlan:
-    """A campaign on toys with a plug-in that errs."""
-    plan = toy_plan(cases, ["bpe.heap", spec], TARGETS, limits=Limits(seconds=120.0))
+def campaign(spec, shards=2, cases=CASES, canary=False, **changes):
+    """A campaign on toys with a plug-in that errs. changes: of ``toy_plan``."""
+    plan = toy_plan(cases, ["bpe.heap", spec], TARGETS, limits=Limits(seconds=120.0), **changes)
     return FuzzPlan(plan, shards=shards, structured=False, coverage=False, canary=canary)
 
 
 class Quiet:
     """Shows nothing, and remembers what it was told."""
 
-    def __init__(self) -> None:
-        self.events: list[Event] = []
+    def __init__(self):
+        self.events = []
 
-    def prepared(self, seconds: float) -> None: ...
+    def prepared(self, seconds): ...
 
-    def announce(self, event: Event) -> None:
+    def announce(self, event):
         self.events.append(event)
 
-    def publish(self, done: Round, cases: int) -> None: ...
+    def publish(self, done, cases): ...
 
-    def stop(self) -> None: ...
+    def stop(self): ...
 
-    def of(self, kind: type[Any]) -> list[Any]:
+    def of(self, kind):
         return [one for one in self.events if isinstance(one, kind)]
 
 
 def session(
-    plan: FuzzPlan,
-    where: str,
-    out: Path,
-    executor: Executor | None = None,
-    seen: Quiet | None = None,
-    committed: Callable[[Round], None] = lambda done: None,
-) -> Record:
+    plan,
+    where,
+    out,
+    executor=None,
+    seen=None,
+    committed=lambda done: None,
+):
     """A session on this machine, or by an executor."""
     return run(plan, where, out, seen or Quiet(), committed=committed, executor=executor)
 
 
-def verdict_of(made: Record) -> tuple[object, ...]:
+def verdict_of(made):
     """What a session says, but for times."""
     one = made.finished
     known = {key: made.about[key] for key in ("cases", "findings", "new", "canary")}

@@ -1,27 +1,22 @@
 """Ray clusters for tests, of three nodes of one CPU in raylets of their own, and what is killed
 of them."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal
 import time
-from collections.abc import Iterator
-from typing import Any
 
 import psutil
 import pytest
 
-from harness.cluster.executor import Executor
-from harness.events import Event, UnitStarted
+from harness.events import UnitStarted
 
 MEMORY = 64 << 20
 """That a unit of these tests is declared to take."""
 
 
 @contextlib.contextmanager
-def three_nodes() -> Iterator[Any]:
+def three_nodes():
     """A head that does not work, and three nodes of one CPU each in raylets of their own."""
     ray = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
     from ray.cluster_utils import Cluster
@@ -36,20 +31,20 @@ def three_nodes() -> Iterator[Any]:
 
 
 @pytest.fixture
-def cluster() -> Iterator[Any]:
+def cluster():
     """A cluster to do anything to."""
     with three_nodes() as made:
         yield made
 
 
 @pytest.fixture(scope="module")
-def lasting() -> Iterator[Any]:
+def lasting():
     """A cluster whose nodes are left as they are."""
     with three_nodes() as made:
         yield made
 
 
-def executor(cluster: Any, workers: int = 4) -> Executor:
+def executor(cluster, workers=4):
     """An executor of ours on it."""
     import ray
 
@@ -63,26 +58,26 @@ def executor(cluster: Any, workers: int = 4) -> Executor:
 class Watching:
     """Remembers events, and does something when units were begun so often."""
 
-    def __init__(self, begun: int, act: Any) -> None:
-        self.events: list[Event] = []
+    def __init__(self, begun, act):
+        self.events = []
         self._begun, self._act = begun, act
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event):
         self.events.append(event)
         if isinstance(event, UnitStarted) and len(self.of(UnitStarted)) == self._begun:
             self._act()
 
-    def of(self, kind: type[Any]) -> list[Any]:
+    def of(self, kind):
         return [one for one in self.events if isinstance(one, kind)]
 
 
-def kill_raylet(cluster: Any) -> None:
+def kill_raylet(cluster):
     """Kill the raylet of a node, and with it all that the node is at."""
     (raylet,) = next(iter(cluster.worker_nodes)).all_processes["raylet"]
     os.kill(raylet.process.pid, signal.SIGKILL)
 
 
-def kill_worker(cluster: Any) -> None:
+def kill_worker(cluster):
     """Kill an actor's process that is at work."""
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

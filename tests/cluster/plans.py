@@ -1,27 +1,18 @@
 """Plans and records that tests of executors share."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import pickle
-from collections.abc import Callable
 from dataclasses import replace
 from itertools import zip_longest
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
-from harness.cluster.executor import Executor
-from harness.engine.flow import RunResult, Ways, execute
-from harness.engine.journal import Journal
-from harness.engine.plan import Plan
+from harness.engine.flow import Ways, execute
 from harness.engine.suites import Budget
-from harness.events import Event
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from harness.studies.preparation import prepare
@@ -59,14 +50,14 @@ class Wrong:
 """A candidate with findings on every vocabulary, as a file of the driver's."""
 
 
-def plug_in(folder: Path) -> str:
+def plug_in(folder):
     """Write the wrong candidate, and return how it is named."""
     path = folder / "wrong_plug_in.py"
     path.write_text(WRONG)
     return f"{path}:Wrong"
 
 
-def small_plan(*besides: str, cases: int = 150, fail_fast: bool = False) -> Plan:
+def small_plan(*besides, cases=150, fail_fast=False):
     """A run of a few seconds whose budget is a number of cases."""
     return any_plan(
         [*IMPLEMENTATIONS, *besides],
@@ -107,7 +98,7 @@ class Here(Never):
 vocabulary."""
 
 
-def claiming_plan(folder: Path, name: str, *, cases: int, fail_fast: bool = False) -> Plan:
+def claiming_plan(folder, name, *, cases, fail_fast=False):
     """A small plan with one of those that claim to count."""
     path = folder / "claiming.py"
     path.write_text(CLAIMING.format(there=sources.resolve(VOCABULARIES[0]).id))
@@ -116,14 +107,14 @@ def claiming_plan(folder: Path, name: str, *, cases: int, fail_fast: bool = Fals
 
 
 def finished(
-    plan: Plan,
-    out: Path,
-    executor: Executor | None = None,
-    consume: Callable[[Event], None] = lambda event: None,
-    journal: Journal | None = None,
+    plan,
+    out,
+    executor=None,
+    consume=lambda event: None,
+    journal=None,
     *,
-    resume: bool = False,
-) -> RunResult:
+    resume=False,
+):
     """Run a plan here, or by an executor."""
     ways = Ways(prepare, journal, resume, executor)
     return execute(plan, RunFolder(out), [consume], "tokgate run", studies, ways)
@@ -132,14 +123,14 @@ def finished(
 class Usual:
     """The run of this machine that others are held to: its plan, its result, its folder."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.plan = small_plan(plug_in(folder))
         self.out = folder / "usual"
         self.result = finished(self.plan, self.out)
 
 
 @pytest.fixture(scope="session")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+def usual(tmp_path_factory):
     """It is made once."""
     return Usual(tmp_path_factory.mktemp("usual"))
 
@@ -150,7 +141,7 @@ OF_THE_MACHINE = (
 """Events that tell of time and machines, as do all of units."""
 
 
-def record_of(out: Path) -> list[dict[str, Any]]:
+def record_of(out):
     """What the record of a run says of its cases and findings, in order."""
     events = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
     return [
@@ -160,7 +151,7 @@ def record_of(out: Path) -> list[dict[str, Any]]:
     ]
 
 
-def equal(there: RunResult, here: RunResult, elsewhere: Path, usual: Path) -> None:
+def equal(there, here, elsewhere, usual):
     """Hold what a run came to elsewhere to what it comes to here: all of it, exactly."""
     for one in (here, there):  # else it is a part that is compared
         assert one.finished.complete, f"not whole: {one.finished.reasons}"
@@ -172,7 +163,7 @@ def equal(there: RunResult, here: RunResult, elsewhere: Path, usual: Path) -> No
     assert len(here.findings) > 1, "else the rest says little"
 
 
-def differing(elsewhere: Path, usual: Path) -> str:
+def differing(elsewhere, usual):
     """Where two records part: the first events that differ."""
     for there, here in zip_longest(record_of(elsewhere), record_of(usual)):
         if there != here:
@@ -180,14 +171,14 @@ def differing(elsewhere: Path, usual: Path) -> str:
     return "nowhere"
 
 
-def verdict_of(result: RunResult) -> tuple[object, ...]:
+def verdict_of(result):
     """The verdict, and all that it says but the time, and in how many sittings it was made."""
     notes = [note for note in result.finished.notes if "earlier run" not in note]
     one = replace(result.finished, seconds=0.0, prepared=0.0, notes=notes)
     return dataclasses.astuple(one)
 
 
-def files_of(out: Path) -> dict[str, bytes]:
+def files_of(out):
     """The findings of a run, and the vocabularies beside them, as files.
 
     Of a pickle what it holds: two of one vocabulary may share their parts in other ways.
@@ -200,7 +191,7 @@ def files_of(out: Path) -> dict[str, bytes]:
     }
 
 
-def content_of(path: Path) -> bytes:
+def content_of(path):
     """The bytes of a file, or of what was pickled there."""
     if path.suffix != ".pickle":
         return path.read_bytes()

@@ -1,7 +1,5 @@
 """A run on a Ray cluster is the run itself, whatever is killed meanwhile."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -10,7 +8,6 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -30,7 +27,7 @@ from tests.cluster.nodes import (
 from tests.cluster.plans import equal, finished, plug_in, small_plan
 from tests.harness.command import TOKGATE
 
-ray: Any = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
+ray = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
 
 __all__ = ["cluster", "lasting"]  # fixtures
 

@@ -1,14 +1,9 @@
 """A campaign whose rounds are units is the campaign itself, whoever performs them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
-from harness.cluster.executor import Done
 from harness.cluster.local import LocalExecutor
 from harness.engine.suites import Budget
 from harness.events import ClusterUsed, UnitDone
@@ -16,8 +11,7 @@ from harness.studies.campaigns import session as sessions
 from harness.studies.campaigns.state import Kept
 from harness.studies.fuzz.arms import SHARED
 from harness.studies.fuzz.corpus import Entry
-from harness.studies.fuzz.plan import OFFERED, FuzzPlan, crossing
-from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.plan import OFFERED, crossing
 from harness.studies.fuzz.state import State
 from tests.cluster.campaigns import Quiet, campaign, everything, session, verdict_of
 from tests.cluster.plans import content_of, plug_in
@@ -32,20 +26,20 @@ fuzz_campaign.shrink_batches()
 class Usual:
     """The campaign of this machine that others are held to."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.spec = plug_in(folder)
-        self.plan: FuzzPlan = campaign(self.spec)
+        self.plan = campaign(self.spec)
         self.out, self.where = folder / "usual", str(folder / "usual.db")
-        self.made: Record = session(self.plan, self.where, self.out)
+        self.made = session(self.plan, self.where, self.out)
 
 
 @pytest.fixture(scope="module")
-def usual(tmp_path_factory: pytest.TempPathFactory) -> Usual:
+def usual(tmp_path_factory):
     """It is made once."""
     return Usual(tmp_path_factory.mktemp("usual"))
 
 
-def findings_in(out: Path) -> dict[str, bytes]:
+def findings_in(out):
     """The folders of findings, but for the reproducers, which name vocabularies in other ways."""
     return {
         str(path.relative_to(out)): content_of(path)
@@ -54,7 +48,7 @@ def findings_in(out: Path) -> dict[str, bytes]:
     }
 
 
-def equal(usual: Usual, there: Record, where: str, out: Path) -> None:
+def equal(usual, there, where, out):
     """Hold a campaign to the usual one: state, corpus, findings, verdict, files."""
     whole = everything(usual.where)
     assert len(whole["findings"]) > 2, "else the rest says little"
@@ -69,7 +63,7 @@ def equal(usual: Usual, there: Record, where: str, out: Path) -> None:
 class Forgetting(LocalExecutor):
     """Places that have forgotten everything after some units: nothing is warm for long."""
 
-    def next(self, seconds: float) -> Done | None:
+    def next(self, seconds):
         done = super().next(seconds)
         if done is not None and " round " in done.name and not done.name.endswith(("1", "2")):
             return replace(done, place="")
@@ -77,11 +71,11 @@ class Forgetting(LocalExecutor):
 
 
 @pytest.mark.thorough
-def test_an_interrupted_session_goes_on_where_it_is_cold(usual: Usual, tmp_path: Path) -> None:
+def test_an_interrupted_session_goes_on_where_it_is_cold(usual, tmp_path):
     where, out = str(tmp_path / "there.db"), tmp_path / "there"
     commits = 0
 
-    def interrupt(done: Any) -> None:
+    def interrupt(done):
         nonlocal commits
         commits += 1
         if commits == 5:
@@ -97,9 +91,7 @@ def test_an_interrupted_session_goes_on_where_it_is_cold(usual: Usual, tmp_path:
 
 
 @pytest.mark.thorough
-def test_targets_that_take_turns_at_one_place_come_to_the_same(
-    usual: Usual, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_targets_that_take_turns_at_one_place_come_to_the_same(usual, tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "TURN_SECONDS", 0.0)
     where = str(tmp_path / "there.db")
     there = session(usual.plan, where, tmp_path / "there", LocalExecutor(1))
@@ -107,14 +99,15 @@ def test_targets_that_take_turns_at_one_place_come_to_the_same(
 
 
 @pytest.mark.thorough  # a campaign: test_fuzz.py has one of this machine
-def test_the_canary_is_a_unit(usual: Usual, tmp_path: Path) -> None:
-    plan = campaign(usual.spec, shards=1, cases=50, canary=True)
+def test_the_canary_is_a_unit(usual, tmp_path):
+    # It errs on the words of some scripts, of which this generator is full.
+    plan = campaign(usual.spec, shards=1, cases=50, canary=True, drawn=("scripts",))
     there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))
     assert there.campaign.canary is True
     assert "the canary was found within" in there.campaign.said
 
 
-def test_what_workers_leave_behind_is_found_once(tmp_path: Path, mark: str) -> None:
+def test_what_workers_leave_behind_is_found_once(tmp_path, mark):
     path = tmp_path / "leaving.py"
     path.write_text(PLUGIN.format(mark=mark, leaves=True))
     plan = campaign(f"{path}:Leaving", shards=1, cases=20)
@@ -128,7 +121,7 @@ def test_what_workers_leave_behind_is_found_once(tmp_path: Path, mark: str) -> N
     ]
 
 
-def test_a_campaign_in_units_is_the_campaign_itself(usual: Usual, tmp_path: Path) -> None:
+def test_a_campaign_in_units_is_the_campaign_itself(usual, tmp_path):
     """Four targets on four places."""
     where = str(tmp_path / "there.db")
     seen = Quiet()
@@ -139,7 +132,7 @@ def test_a_campaign_in_units_is_the_campaign_itself(usual: Usual, tmp_path: Path
     assert sum(one.cases for one in seen.of(UnitDone)) == there.session_cases
 
 
-def test_what_one_target_kept_last_is_given_to_the_others_of_its_algorithm(usual: Usual) -> None:
+def test_what_one_target_kept_last_is_given_to_the_others_of_its_algorithm(usual):
     kept = {name: Kept(State, {}) for name in [*usual.plan.targets][:2]}
     for name, one in kept.items():
         for number in range(OFFERED + 1):
@@ -157,9 +150,7 @@ def test_what_one_target_kept_last_is_given_to_the_others_of_its_algorithm(usual
 
 
 @pytest.mark.thorough
-def test_a_session_limited_by_time_begins_with_what_others_have_kept(
-    usual: Usual, tmp_path: Path
-) -> None:
+def test_a_session_limited_by_time_begins_with_what_others_have_kept(usual, tmp_path):
     where, out = str(tmp_path / "x.db"), tmp_path / "out"
     session(usual.plan, where, out)
     hurried = replace(usual.plan, plan=replace(usual.plan.plan, budget=Budget(seconds=3.0)))

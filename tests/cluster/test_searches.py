@@ -1,7 +1,5 @@
 """Searches for the worst input as targets: what they find is measured again where the driver is."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,7 +11,7 @@ from harness.engine.steps import conduct
 from harness.events import ClusterUsed, Searched, read_events
 from harness.studies.campaigns.units import Campaign
 from harness.studies.worst.finals import standing_out
-from harness.studies.worst.plan import WorstPlan, make_plan
+from harness.studies.worst.plan import make_plan
 from harness.studies.worst.run import WorstStudy, store_of
 from harness.studies.worst.state import Aim, Candidate, State
 from harness.studies.worst.target import Target
@@ -22,17 +20,17 @@ from tests.cluster.campaigns import Quiet
 SLOW = f"{Path(__file__).parents[1] / 'harness' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
 
 
-def planned(budget: float) -> WorstPlan:
+def planned(budget):
     """A search of what is slow on punctuation, which is told of no family."""
     return make_plan([SLOW], ["toy_bytes"], budget, "16KB", ["all"], False, 3, 5, 1 << 30)
 
 
-def study(plan: WorstPlan, out: Path, slots: int = 2) -> WorstStudy:
+def study(plan, out, slots=2):
     return WorstStudy(plan, out, "tokgate worst", Quiet(), opened=lambda: LocalExecutor(slots))
 
 
 @pytest.mark.thorough  # whole searches, by the clock
-def test_two_searches_are_one_report_and_are_gone_on_with(tmp_path: Path) -> None:
+def test_two_searches_are_one_report_and_are_gone_on_with(tmp_path):
     finished = conduct(study(planned(20.0), tmp_path), tmp_path, [])
     assert finished.complete
     events = list(read_events(tmp_path / "run.jsonl"))
@@ -57,12 +55,12 @@ def test_two_searches_are_one_report_and_are_gone_on_with(tmp_path: Path) -> Non
     assert again["generations"] < 2 * report["generations"]  # not another whole search
 
 
-def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path: Path) -> None:
+def test_the_searches_of_a_cluster_are_no_state_of_one_alone(tmp_path):
     alone = WorstStudy(planned(2.0), tmp_path, "", Quiet())
     assert alone.identity() != study(planned(2.0), tmp_path).identity()
 
 
-def test_a_plan_travels() -> None:
+def test_a_plan_travels():
     plan = replace(planned(1.0), shards=2)
     there = Campaign.of(plan, Target).here(plan.plan.vocabularies)
     assert (
@@ -75,10 +73,10 @@ def test_a_plan_travels() -> None:
     assert there.sizes == plan.sizes
 
 
-def test_costs_of_two_machines_are_compared_by_what_prose_costs_there() -> None:
+def test_costs_of_two_machines_are_compared_by_what_prose_costs_there():
     sizes = planned(1.0).sizes
 
-    def state(control: float, byte: bytes, cost: float) -> State:
+    def state(control, byte, cost):
         one = Candidate(repeated(byte), "bred")
         one.take(sizes.large, 1000, int(1000 * cost))
         return State(control=control, places={f"cost/{byte!r}": one})

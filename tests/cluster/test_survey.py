@@ -1,11 +1,5 @@
 """A survey whose matches are units is the survey itself, and goes on where it was cut off."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
-
 import pytest
 from typer.testing import CliRunner
 
@@ -18,7 +12,7 @@ from tests.cluster.plans import files_of, plug_in, record_of
 pytestmark = pytest.mark.thorough  # whole surveys
 
 
-def surveyed(out: Path, spec: str, *options: str) -> str:
+def surveyed(out, spec, *options):
     """What a survey of two matches says, whose budget is a number of cases."""
     arguments = ["field", "--impl", "tokenizers", "--impl", spec, "--vocab", "toy_bytes"]
     arguments += ["--budget", "400cases", "--check", "equivalence", "--no-bench", "--out", str(out)]
@@ -27,11 +21,11 @@ def surveyed(out: Path, spec: str, *options: str) -> str:
     return result.output
 
 
-def matches_in(out: Path) -> list[Path]:
+def matches_in(out):
     return sorted(path.parent for path in out.glob("*/*/run.jsonl"))
 
 
-def equal(there: Path, here: Path) -> None:
+def equal(there, here):
     """Hold the matches of one survey to those of another."""
     assert len(matches_in(here)) == 2
     for one in matches_in(here):
@@ -43,11 +37,11 @@ def equal(there: Path, here: Path) -> None:
 
 
 @pytest.fixture
-def places(monkeypatch: pytest.MonkeyPatch) -> list[LocalExecutor]:
+def places(monkeypatch):
     """Two places of this machine in place of a cluster."""
-    made: list[LocalExecutor] = []
+    made = []
 
-    def opened(address: str, workers: int) -> LocalExecutor:
+    def opened(address, workers):
         made.append(LocalExecutor(2))
         return made[-1]
 
@@ -56,9 +50,7 @@ def places(monkeypatch: pytest.MonkeyPatch) -> list[LocalExecutor]:
     return made
 
 
-def test_a_survey_in_units_is_the_survey_itself(
-    tmp_path: Path, places: Sequence[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_survey_in_units_is_the_survey_itself(tmp_path, places, monkeypatch):
     spec = plug_in(tmp_path)
     surveyed(tmp_path / "here", spec)
     assert not places
@@ -70,10 +62,10 @@ def test_a_survey_in_units_is_the_survey_itself(
     lines = (missing / "run.jsonl").read_text().splitlines(keepends=True)
     (missing / "run.jsonl").write_text("".join(lines[:-1]))
     before = (kept / "run.jsonl").stat().st_mtime_ns
-    played: list[str] = []
+    played = []
     play = matches_on_cluster.play
 
-    def watched(matches: Any, *rest: Any) -> None:
+    def watched(matches, *rest):
         played.extend(map(str, matches))
         play(matches, *rest)
 

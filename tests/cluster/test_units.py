@@ -1,28 +1,23 @@
 """A run in units is the run itself, whoever performs them and in whatever order."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 import sys
 import zlib
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from harness.cluster import addresses
-from harness.cluster.executor import ClusterError, Done, Unit, UnitError
+from harness.cluster.executor import ClusterError, Unit, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.journal import FOLDER, Journal
 from harness.engine.portable import write_sent
 from harness.engine.units import UnitResult
-from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
+from harness.events import ClusterUsed, UnitDone, UnitResumed
 from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.units import Came
-from tests.cluster.plans import Usual, claiming_plan, equal, finished, record_of, small_plan, usual
+from tests.cluster.plans import claiming_plan, equal, finished, record_of, small_plan, usual
 from tests.harness.command import here
 from tests.harness.leaving import PLUGIN, mark
 
@@ -32,16 +27,16 @@ __all__ = ["mark", "usual"]  # fixtures
 class Shuffled(LocalExecutor):
     """Hands results back late and in another order."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         super().__init__(8)
-        self._kept: list[Done] = []
+        self._kept = []
         self._asked = 0
 
-    def submit(self, unit: Unit) -> None:
+    def submit(self, unit):
         self._asked += 1
         super().submit(unit)
 
-    def next(self, seconds: float) -> Done | None:
+    def next(self, seconds):
         while len(self._kept) < self._asked:
             done = super().next(600)  # for a hang: a busy machine takes its time
             assert done is not None
@@ -53,13 +48,13 @@ class Shuffled(LocalExecutor):
         return self._kept.pop(random.Random(3).randrange(len(self._kept)))
 
 
-def test_a_run_in_units_is_the_run_itself(usual: Usual, tmp_path: Path) -> None:
+def test_a_run_in_units_is_the_run_itself(usual, tmp_path):
     there = finished(usual.plan, tmp_path, Shuffled())
     equal(there, usual.result, tmp_path, usual.out)
 
 
 @pytest.mark.thorough
-def test_what_workers_leave_behind_is_told_once(tmp_path: Path, mark: str) -> None:
+def test_what_workers_leave_behind_is_told_once(tmp_path, mark):
     """Each unit has workers of its own, and each of them leaves something."""
     path = tmp_path / "leaving.py"
     path.write_text(PLUGIN.format(mark=mark, leaves=True))
@@ -78,9 +73,7 @@ def test_what_workers_leave_behind_is_told_once(tmp_path: Path, mark: str) -> No
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "cases", "times"), [("Never", 100, 1), ("Once", 600, 0)])
-def test_a_claim_is_judged_over_all_units(
-    name: str, cases: int, times: int, tmp_path: Path
-) -> None:
+def test_a_claim_is_judged_over_all_units(name, cases, times, tmp_path):
     """With few cases each unit alone would know too little of it."""
     plan = claiming_plan(tmp_path, name, cases=cases)
     told = []
@@ -93,7 +86,7 @@ def test_a_claim_is_judged_over_all_units(
         assert (tmp_path / "there" / "findings" / one["id"] / "input.bin").is_file()
 
 
-def test_a_unit_whose_claim_others_keep_ends_no_run(tmp_path: Path) -> None:
+def test_a_unit_whose_claim_others_keep_ends_no_run(tmp_path):
     plan = claiming_plan(tmp_path, "Once", cases=600, fail_fast=True)
     first, second, *_ = plan.visited
     declining = {name: plan.vocabularies[name] for name in (second, first)}
@@ -105,11 +98,11 @@ def test_a_unit_whose_claim_others_keep_ends_no_run(tmp_path: Path) -> None:
 class Failing(LocalExecutor):
     """Breaks off after so many results."""
 
-    def __init__(self, left: int) -> None:
+    def __init__(self, left):
         super().__init__(1)
         self._left = left
 
-    def next(self, seconds: float) -> Done | None:
+    def next(self, seconds):
         if not self._left:
             raise KeyboardInterrupt
         done = super().next(seconds)
@@ -118,9 +111,7 @@ class Failing(LocalExecutor):
 
 
 @pytest.mark.thorough
-def test_what_was_done_before_an_interruption_is_in_the_record(
-    usual: Usual, tmp_path: Path
-) -> None:
+def test_what_was_done_before_an_interruption_is_in_the_record(usual, tmp_path):
     whole = record_of(usual.out)
     # With the vocabulary that has the first finding.
     first = next(one["vocabulary"] for one in whole if one["event"] == "Found")
@@ -138,20 +129,20 @@ def test_what_was_done_before_an_interruption_is_in_the_record(
 class Interrupting:
     """Raises at one of the commits, as Ctrl-C does in whichever thread it comes."""
 
-    def __init__(self, at: int) -> None:
-        self.events: list[Event] = []
+    def __init__(self, at):
+        self.events = []
         self._at = at
 
-    def __call__(self, event: Event) -> None:
+    def __call__(self, event):
         self.events.append(event)
         if isinstance(event, UnitDone) and self.count(UnitDone) == self._at:
             raise KeyboardInterrupt
 
-    def count(self, kind: type[Event]) -> int:
+    def count(self, kind):
         return sum(isinstance(one, kind) for one in self.events)
 
 
-def test_a_driver_that_ends_is_gone_on_with(usual: Usual, tmp_path: Path) -> None:
+def test_a_driver_that_ends_is_gone_on_with(usual, tmp_path):
     first, second = Interrupting(3), Interrupting(0)
     with Journal(tmp_path, usual.plan) as journal:
         cut_off = finished(usual.plan, tmp_path, LocalExecutor(1), first, journal)
@@ -167,7 +158,7 @@ def test_a_driver_that_ends_is_gone_on_with(usual: Usual, tmp_path: Path) -> Non
     assert not (tmp_path / FOLDER).exists()
 
 
-def test_a_driver_of_another_run_takes_nothing_up(usual: Usual, tmp_path: Path) -> None:
+def test_a_driver_of_another_run_takes_nothing_up(usual, tmp_path):
     with Journal(tmp_path, usual.plan) as journal:
         journal.keep("toy_bytes", b"result\nof it")
     with Journal(tmp_path, usual.plan) as journal:
@@ -179,7 +170,7 @@ def test_a_driver_of_another_run_takes_nothing_up(usual: Usual, tmp_path: Path) 
 
 
 @pytest.mark.thorough
-def test_a_result_that_was_damaged_is_performed_again(usual: Usual, tmp_path: Path) -> None:
+def test_a_result_that_was_damaged_is_performed_again(usual, tmp_path):
     with Journal(tmp_path, usual.plan) as journal:
         journal.keep("toy_bytes", b"no result")
         there = finished(usual.plan, tmp_path, LocalExecutor(1), journal=journal)
@@ -189,7 +180,7 @@ def test_a_result_that_was_damaged_is_performed_again(usual: Usual, tmp_path: Pa
 @pytest.mark.parametrize(
     "name", ["../x", "/findings/f-1/x", "findings/../../x", "run.jsonl", "findings/x", ""]
 )
-def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
+def test_a_node_writes_nothing_but_findings(name, tmp_path):
     with pytest.raises(UnitError, match="which is no file of a finding"):
         write_sent(tmp_path / "out", name, b"")
     assert list(tmp_path.iterdir()) == []
@@ -198,7 +189,7 @@ def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "result", [b"", b"no result", zlib.compress(b"{}"), zlib.compress(b"\x80")]
 )
-def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
+def test_what_is_no_result_is_said_in_one_line(result):
     with pytest.raises(UnitError, match="cannot be read") as said:
         UnitResult.of("toy", result)
     assert "\n" not in str(said.value)
@@ -206,7 +197,7 @@ def test_what_is_no_result_is_said_in_one_line(result: bytes) -> None:
         Came.unpacked(result)
 
 
-def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
+def test_a_result_travels_with_the_texts_of_others_and_its_files():
     """A message with a lone surrogate has no UTF-8."""
     sent = UnitResult(
         ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, files={"findings/f/x": b"\xff"}
@@ -217,20 +208,20 @@ def test_a_result_travels_with_the_texts_of_others_and_its_files() -> None:
     assert Came.unpacked(came.packed()) == came
 
 
-def raising(keep: dict[str, Any], word: str) -> bytes:
+def raising(keep, word):
     """A unit that fails."""
     raise ValueError(f"no {word}\nand more")
 
 
 @pytest.fixture
-def alone() -> Iterator[LocalExecutor]:
+def alone():
     """An executor with one place."""
     made = LocalExecutor(1)
     yield made
     made.close()
 
 
-def test_a_unit_that_fails_is_named(alone: LocalExecutor) -> None:
+def test_a_unit_that_fails_is_named(alone):
     alone.submit(Unit("one", raising, arguments=("luck",)))
     with pytest.raises(UnitError, match=r"^one: ValueError: no luck$"):
         alone.next(60)
@@ -239,14 +230,14 @@ def test_a_unit_that_fails_is_named(alone: LocalExecutor) -> None:
 class Counter:
     """Something that is kept."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         self.count, self.closed = 0, False
 
-    def close(self) -> None:
+    def close(self):
         self.closed = True
 
 
-def counting(keep: dict[str, Any], kept: list[Counter]) -> bytes:
+def counting(keep, kept):
     """A unit that counts those of its place."""
     one = keep.setdefault("counter", Counter())
     one.count += 1
@@ -254,9 +245,9 @@ def counting(keep: dict[str, Any], kept: list[Counter]) -> bytes:
     return bytes([one.count])
 
 
-def test_a_place_keeps_what_is_dear_and_closes_it() -> None:
+def test_a_place_keeps_what_is_dear_and_closes_it():
     made = LocalExecutor(2)
-    kept: list[Counter] = []
+    kept = []
     made.submit(Unit("0", counting, arguments=(kept,)))
     first = made.next(60)
     assert first is not None
@@ -269,7 +260,7 @@ def test_a_place_keeps_what_is_dear_and_closes_it() -> None:
     assert kept[0].closed
 
 
-def test_without_a_cluster_nothing_of_ray_is_imported() -> None:
+def test_without_a_cluster_nothing_of_ray_is_imported():
     code = (
         "import sys, harness.cli.application, harness.engine.units, harness.cluster.addresses;"
         "import harness.engine.journal;"
@@ -279,19 +270,19 @@ def test_without_a_cluster_nothing_of_ray_is_imported() -> None:
 
 
 @pytest.mark.parametrize("address", ["", "local", "local:0", "ray://host", "http://host:1", "x y"])
-def test_what_is_no_cluster_is_one_line(address: str) -> None:
+def test_what_is_no_cluster_is_one_line(address):
     with pytest.raises(ClusterError, match="not a cluster address: use auto, ray:") as said:
         addresses.check(address)
     assert "\n" not in str(said.value)
 
 
-def test_without_ray_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(addresses.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"Ray is not installed; pip install 'tokgate\[ray\]'"):
         addresses.check("local:2")
 
 
-def test_a_mistake_in_the_option_ends_with_status_2() -> None:
+def test_a_mistake_in_the_option_ends_with_status_2():
     ended = here("run", "--cluster", "nowhere")
     assert ended.returncode == 2
     assert "--cluster 'nowhere': not a cluster address" in ended.stderr
@@ -299,7 +290,7 @@ def test_a_mistake_in_the_option_ends_with_status_2() -> None:
 
 
 @pytest.mark.parametrize("command", ["bench", "minimize"])
-def test_a_command_that_runs_on_no_cluster_says_so(command: str) -> None:
+def test_a_command_that_runs_on_no_cluster_says_so(command):
     ended = here(command, "--cluster=auto")
     assert ended.returncode == 2
     assert f"--cluster: tokgate {command} runs on this machine only" in ended.stderr
@@ -307,9 +298,7 @@ def test_a_command_that_runs_on_no_cluster_says_so(command: str) -> None:
 
 
 @pytest.mark.parametrize("option", [("--input", "x.txt"), ("--database", "shared")])
-def test_what_stays_on_this_machine_is_refused(
-    option: tuple[str, str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_stays_on_this_machine_is_refused(option, monkeypatch):
     monkeypatch.setattr(addresses.importlib.util, "find_spec", lambda name: object())
     for command in ("run", "fuzz"):
         if (command, option[0]) != ("run", "--database"):

@@ -1,7 +1,5 @@
 """Small handmade vocabularies for the tests of generators and strategies."""
 
-from __future__ import annotations
-
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -19,7 +17,7 @@ _MERGED = [
 ]
 
 
-def byte_level() -> Vocabulary:
+def byte_level():
     """All bytes, some words, and special tokens of which one is the prefix of another."""
     tokens = [bytes([byte]) for byte in range(256)]
     tokens += [text.encode() for text in _MERGED]
@@ -34,13 +32,13 @@ def byte_level() -> Vocabulary:
     )
 
 
-def toy() -> Vocabulary:
+def toy():
     """Three letters: nothing else can be encoded."""
     tokens = (b"a", b"b", b"c", b"ac", b"bb", b"ab", b"acbb")
     return Vocabulary(id="toy", algorithm=Algorithm.BPE, format="toy", tokens=tokens)
 
 
-def unigram() -> Vocabulary:
+def unigram():
     """SentencePiece pieces of every type."""
     normal = ["▁", "▁the", "t", "h", "e", "a", "n", "ing", "an", "aa", "s", "é", "▁中"]
     pieces = [
@@ -51,7 +49,7 @@ def unigram() -> Vocabulary:
         Piece("<0x0A>", 0.0, PieceType.BYTE),
         *(Piece(text, -1.0 - rank, PieceType.NORMAL) for rank, text in enumerate(normal)),
     ]
-    tokens: list[bytes | None] = [piece.text.encode() for piece in pieces]
+    tokens = [piece.text.encode() for piece in pieces]
     tokens[0] = tokens[1] = None
     tokens[4] = b"\n"
     return Vocabulary(
@@ -67,7 +65,7 @@ def unigram() -> Vocabulary:
     )
 
 
-def empty() -> Vocabulary:
+def empty():
     """No tokens at all: the least that a loader can hand over."""
     return Vocabulary(id="empty", algorithm=Algorithm.BPE, format="toy", tokens=())
 

@@ -1,15 +1,9 @@
 """What holds of every state of every grammar, and walks through states."""
 
-from __future__ import annotations
-
-import random
-
 import pytest
 
-from corpora.grammars.base import Grammar
 
-
-def check_state(state: Grammar) -> None:
+def check_state(state):
     """The methods agree with one another, and the state is no dead end."""
     following = list(state.next_bytes())
     assert following == sorted(set(following))
@@ -29,7 +23,7 @@ def check_state(state: Grammar) -> None:
             state.after(bytes([missing]))
 
 
-def check_walk(start: Grammar, rng: random.Random, steps: int) -> bytes:
+def check_walk(start, rng, steps):
     """The laws along a random walk; gives the bytes walked."""
     state, text = start, b""
     for _ in range(steps):
@@ -43,7 +37,7 @@ def check_walk(start: Grammar, rng: random.Random, steps: int) -> bytes:
     return text
 
 
-def check_finite(grammar: Grammar, sentences: set[bytes]) -> None:
+def check_finite(grammar, sentences):
     """The grammar is that of these sentences: everything against the definitions, everywhere."""
     assert grammar.sentences(len(sentences)) is not None
     assert list(grammar.sentences(len(sentences)) or ()) == sorted(sentences)

@@ -1,21 +1,17 @@
 """What the families promise: pure in their arguments, of the size asked for, fresh by variant."""
 
-from __future__ import annotations
-
 import random
 import re
 import unicodedata
-from collections.abc import Iterator
 
 import pytest
 
 from corpora.families import drawn_from
 from corpora.families.base import Family
 from corpora.families.catalog import FAMILIES, TELLING, families
-from corpora.families.pattern import WIDEST, Pattern, drawn, repeated
-from corpora.families.recipes import VARIANTS, Recipe
+from corpora.families.pattern import WIDEST, drawn, repeated
+from corpora.families.recipes import VARIANTS
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from impls.unigram.charsmap import load_charsmap
 
 SIZES = (0, 1, 2, 5, 16, 100, 256, 1000, 4096)
@@ -25,11 +21,11 @@ SHORTER = WIDEST * VARIANTS
 
 
 @pytest.fixture(scope="module", params=VOCABULARIES)
-def vocabulary(request: pytest.FixtureRequest) -> Vocabulary:
+def vocabulary(request):
     return sources.resolve(request.param)
 
 
-def suiting(vocabulary: Vocabulary) -> Iterator[tuple[Family, Recipe]]:
+def suiting(vocabulary):
     """The families that there are of a vocabulary: the others say so."""
     for family in FAMILIES:
         recipe = family.recipe(vocabulary)
@@ -39,7 +35,7 @@ def suiting(vocabulary: Vocabulary) -> Iterator[tuple[Family, Recipe]]:
             assert not family.suits(vocabulary)
 
 
-def test_size_is_as_asked(vocabulary: Vocabulary) -> None:
+def test_size_is_as_asked(vocabulary):
     for family, recipe in suiting(vocabulary):
         for size in SIZES:
             for variant in (0, 7, 23, VARIANTS - 1):
@@ -50,7 +46,7 @@ def test_size_is_as_asked(vocabulary: Vocabulary) -> None:
             assert len(family.make(vocabulary, size, 0)) >= size - 3, family.name
 
 
-def test_makes_the_same_again(vocabulary: Vocabulary) -> None:
+def test_makes_the_same_again(vocabulary):
     for family, _ in suiting(vocabulary):
         random.seed(1)
         first = family.make(vocabulary, 1000, 3)
@@ -58,7 +54,7 @@ def test_makes_the_same_again(vocabulary: Vocabulary) -> None:
         assert family.make(vocabulary, 1000, 3) == first, family.name
 
 
-def test_the_line_of_python_makes_it(vocabulary: Vocabulary) -> None:
+def test_the_line_of_python_makes_it(vocabulary):
     for family, _ in suiting(vocabulary):
         line = family.expression(vocabulary)
         assert "\n" not in line
@@ -67,7 +63,7 @@ def test_the_line_of_python_makes_it(vocabulary: Vocabulary) -> None:
             assert made == family.make(vocabulary, size, 0), family.name
 
 
-def test_variants_are_fresh(vocabulary: Vocabulary) -> None:
+def test_variants_are_fresh(vocabulary):
     for family, _ in suiting(vocabulary):
         made = [family.make(vocabulary, 1000, variant) for variant in range(VARIANTS)]
         # A character of two bytes is cut at every other of them.
@@ -76,14 +72,14 @@ def test_variants_are_fresh(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize("name", ["prose", "long-word", "digits", "cjk", "random-text"])
-def test_sizes_share_no_beginning(name: str) -> None:
+def test_sizes_share_no_beginning(name):
     # What was encoded at one size must not be a help at the next.
     vocabulary = sources.resolve("unigram_nfkc")
     shorter = families()[name].make(vocabulary, 512, 0)
     assert not families()[name].make(vocabulary, 1024, 0).startswith(shorter[:64])
 
 
-def test_the_users_own_come_early_and_may_replace() -> None:
+def test_the_users_own_come_early_and_may_replace():
     mine = Family("mine", "seen at work", lambda vocabulary: repeated(b"xy"))
     runs = Family("letter-run", "another letter", lambda vocabulary: repeated(b"z"))
     found = families([mine, runs])
@@ -92,7 +88,7 @@ def test_the_users_own_come_early_and_may_replace() -> None:
     assert len(found) == len(FAMILIES) + 1
 
 
-def test_only_what_the_vocabulary_spells() -> None:
+def test_only_what_the_vocabulary_spells():
     acbb = sources.resolve("toy_acbb")
     suited = {family.name for family in FAMILIES if family.suits(acbb)}
     assert {"letter-run", "pair-run", "triple-run", "long-word", "merge-chain"} <= suited
@@ -102,15 +98,15 @@ def test_only_what_the_vocabulary_spells() -> None:
             assert acbb.can_encode(families()[name].make(acbb, 1000, variant))
 
 
-def test_what_a_vocabulary_lacks_is_said() -> None:
+def test_what_a_vocabulary_lacks_is_said():
     with pytest.raises(ValueError, match="toy_acbb has nothing to make charsmap-prefixes of"):
         families()["charsmap-prefixes"].make(sources.resolve("toy_acbb"), 100, 0)
 
 
-def test_families_are_what_they_are_named() -> None:
+def test_families_are_what_they_are_named():
     vocabulary = sources.resolve("toy_bytes")
 
-    def made(name: str) -> bytes:
+    def made(name):
         return families()[name].make(vocabulary, 3000, 1)
 
     assert len(set(made("letter-run"))) == 1
@@ -133,7 +129,7 @@ def test_families_are_what_they_are_named() -> None:
 
 
 class TestFromAVocabulary:
-    def test_prefixes_and_suffixes_are_of_tokens(self) -> None:
+    def test_prefixes_and_suffixes_are_of_tokens(self):
         vocabulary = sources.resolve("tekken_240911")
         known = [token for token in vocabulary.tokens if token]
         beginnings, ends = {t[:-1] for t in known}, {t[1:] for t in known}
@@ -145,11 +141,11 @@ class TestFromAVocabulary:
         assert longest in beginnings
         assert longest not in vocabulary.ids
 
-    def test_the_densest_lattice_has_more_edges_than_a_letter(self) -> None:
+    def test_the_densest_lattice_has_more_edges_than_a_letter(self):
         vocabulary = sources.resolve("unigram_nfkc")
         known = {t.replace("\u2581".encode(), b" ") for t in vocabulary.tokens if t}
 
-        def edges(data: bytes) -> int:
+        def edges(data):
             return sum(
                 data[i : i + length] in known
                 for i in range(len(data))
@@ -161,7 +157,7 @@ class TestFromAVocabulary:
         assert edges(dense) > edges(families()["prose"].make(vocabulary, 600, 0))
         assert edges(dense) >= edges(families()["letter-run"].make(vocabulary, 600, 0))
 
-    def test_keys_of_the_charsmap(self) -> None:
+    def test_keys_of_the_charsmap(self):
         blob = sources.resolve("unigram_nfkc").normalizer.charsmap
         assert blob is not None
         keys = drawn_from.charsmap_keys(blob)
@@ -174,7 +170,7 @@ class TestFromAVocabulary:
         assert all(any(key.startswith(part) for key in keys) for part in units(longest))
 
 
-def units(recipe: Pattern | None) -> set[bytes]:
+def units(recipe):
     assert recipe is not None
     return {unit for pump in recipe.pumps for unit in pump.units}
 
@@ -191,7 +187,7 @@ def units(recipe: Pattern | None) -> set[bytes]:
     ],
     ids=lambda recipe: recipe.expression()[:40],
 )
-def test_recipes(recipe: Recipe) -> None:
+def test_recipes(recipe):
     for size in (2, 3, 4, 5, 31, 64, 1023):
         made = recipe.make(size)
         assert eval(recipe.expression(), {"random": random, "n": size}) == made

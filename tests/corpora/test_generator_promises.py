@@ -1,7 +1,5 @@
 """What each generator promises beside what holds of all."""
 
-from __future__ import annotations
-
 import json
 import random
 import unicodedata
@@ -25,13 +23,13 @@ from corpora.generators.material import is_text
 from tests.corpora.generator_vocabularies import byte_level, toy, unigram
 
 
-def first(name: str, count: int, seed: int = 1) -> list[bytes]:
+def first(name, count, seed=1):
     return list(islice(generators()[name].cases(byte_level(), seed), count))
 
 
 class TestDrawing:
-    def test_encodable_ends_where_nothing_can_be_spelt(self) -> None:
-        def hopeless(vocabulary: object, rng: random.Random):  # type: ignore[no-untyped-def]
+    def test_encodable_ends_where_nothing_can_be_spelt(self):
+        def hopeless(vocabulary, rng):
             while True:
                 yield b"x"
 
@@ -40,30 +38,30 @@ class TestDrawing:
 
 
 class TestTokens:
-    def test_every_token_alone_once(self) -> None:
+    def test_every_token_alone_once(self):
         cases = list(tokens.GENERATORS[0].cases(byte_level(), 1))
         assert sorted(cases) == sorted(t for t in byte_level().tokens if t is not None)
 
-    def test_sentencepiece_spaces_are_spaces_and_unused_pieces_are_tried(self) -> None:
+    def test_sentencepiece_spaces_are_spaces_and_unused_pieces_are_tried(self):
         cases = set(tokens.GENERATORS[0].cases(unigram(), 1))
         assert {b" the", b" ", b"zz", b"<sep>", b"\n"} <= cases
         assert not any("▁".encode() in case for case in cases)
         assert not cases & {b"<unk>", b"<s>", b"<0x0A>"}
 
-    def test_overlaps_share_bytes(self) -> None:
+    def test_overlaps_share_bytes(self):
         cases = b"\n".join(first("overlaps", 4_000))
         assert b"stations" in cases or b"stationing" in cases or b"banan" in cases
 
 
 class TestRepeats:
-    def test_few_letters(self) -> None:
+    def test_few_letters(self):
         for case in first("repeats", 1_000):
             units = case.decode() if is_text(case) else case
             assert len(set(units)) <= 3
 
 
 class TestCodepoints:
-    def test_all_scalar_values_appear(self) -> None:
+    def test_all_scalar_values_appear(self):
         scalars = codepoints.Scalars()
         text = "".join(scalars[place] for place in range(len(scalars)))
         assert len(text) == len(set(text)) == codepoints.SCALARS == 1_112_064
@@ -71,7 +69,7 @@ class TestCodepoints:
         assert len([*cases]) == 4000 * len(CODEPOINT_TEMPLATES)
         assert not any("\ud800" <= c <= "\udfff" for c in set(text))
 
-    def test_a_short_run_samples_planes_and_classes(self) -> None:
+    def test_a_short_run_samples_planes_and_classes(self):
         text = b"".join(first("codepoints", 40_000)).decode()
         assert {unicodedata.category(c) for c in text} >= {
             *("Lu", "Ll", "Lt", "Lm", "Lo", "Mn", "Mc", "Nd", "Nl", "No", "Co", "Cn"),
@@ -81,27 +79,27 @@ class TestCodepoints:
 
 
 class TestCharacters:
-    def test_white_space_is_the_unicode_property(self) -> None:
+    def test_white_space_is_the_unicode_property(self):
         # Python's isspace is White_Space and four information separators.
         spaces = {chr(c) for c in range(0x110000) if chr(c).isspace()}
         assert set(characters.WHITE_SPACE) == spaces - set("\x1c\x1d\x1e\x1f")
         assert len(characters.WHITE_SPACE) == 25
 
-    def test_white_space_soon_has_every_kind(self) -> None:
+    def test_white_space_soon_has_every_kind(self):
         text = b"".join(first("whitespace", 500)).decode()
         assert set(characters.WHITE_SPACE) | set(characters.NEARLY_WHITE_SPACE) <= set(text)
 
-    def test_every_odd_unit_appears(self) -> None:
+    def test_every_odd_unit_appears(self):
         units = {unit.encode() for some in characters.ODD_UNITS.values() for unit in some}
         assert units <= set(first("scripts", 2 * len(units)))
 
-    def test_broken_is_broken(self) -> None:
+    def test_broken_is_broken(self):
         assert not any(is_text(data) for data in characters.BROKEN_UTF8)
 
 
 class TestRuns:
-    def test_every_rung_with_its_neighbours(self) -> None:
-        lengths: dict[str, set[int]] = {}
+    def test_every_rung_with_its_neighbours(self):
+        lengths = {}
         order = []
         total = 0
         for case in runs.GENERATOR.cases(byte_level(), 1):
@@ -121,30 +119,30 @@ class TestRuns:
 
 
 class TestSpecial:
-    def test_whole_and_framed_for_each(self) -> None:
+    def test_whole_and_framed_for_each(self):
         cases = set(first("special", 400))
         for text in ("<|end|>", "<|end|><|end|>", "<tool call>"):
             assert text.encode() in cases
             assert f"a{text}b {text} c{text}{text}".encode() in cases
             assert text.swapcase().encode() in cases
 
-    def test_reserved_texts_do_not_drown_the_others(self) -> None:
+    def test_reserved_texts_do_not_drown_the_others(self):
         texts = ["<s>", *(f"<reserved_{n}>" for n in range(900)), "</s>"]
         assert special.distinct(texts) == ["<s>", "<reserved_0>", "<reserved_1>", "</s>"]
 
-    def test_broken_nested_adjacent(self) -> None:
+    def test_broken_nested_adjacent(self):
         text = b"\n".join(first("special", 8_000)).decode()
         assert "<|end|><|end|>" in text
         assert "<|end|" in text.replace("<|end|>", "") and "|end|>" in text.replace("<|end|>", "")
         end = "<|end|>"
         assert any(end[:at] + end + end[at:] in text for at in range(1, len(end)))
 
-    def test_user_defined_and_control_pieces_count(self) -> None:
+    def test_user_defined_and_control_pieces_count(self):
         assert set(special.special_texts(unigram())) >= {"<unk>", "<s>", "<sep>", "<0x0A>"}
 
 
 class TestRaw:
-    def test_nul_and_invalid_utf8(self) -> None:
+    def test_nul_and_invalid_utf8(self):
         cases = first("raw", 2_000)
         assert any(b"\x00" in case for case in cases)
         assert sum(not is_text(case) for case in cases) > 1_000
@@ -158,14 +156,14 @@ class TestMutations:
         ("kind", "made"),
         [(0, "abXcdef"), (1, "abef"), (2, "abXef"), (3, "abefcd"), (4, "abcdcdef"), (5, "abX")],
     )
-    def test_kinds(self, kind: int, made: str) -> None:
+    def test_kinds(self, kind, made):
         assert mutations.mutated("abcdef", kind, 2, 2, "X") == made
         assert mutations.mutated(b"abcdef", kind, 2, 2, b"X") == made.encode()
         assert kind < mutations.KINDS
 
 
 class TestText:
-    def test_json_is_json_in_every_style(self) -> None:
+    def test_json_is_json_in_every_style(self):
         cases = first("json", 1_500)
         documents = [json.loads(case) for case in cases]
         assert any(
@@ -173,17 +171,17 @@ class TestText:
         )
         assert any(b"\n" in case for case in cases) and any(b'":{' in case for case in cases)
 
-    def test_prose_has_many_scripts(self) -> None:
+    def test_prose_has_many_scripts(self):
         text = b"".join(first("prose", 3_000)).decode()
         names = {unicodedata.name(c, "?").split()[0] for c in set(text) if c.isalpha()}
         assert len(names) >= 25
         assert len(locales.LOCALES) >= 30
 
-    def test_edge_begins_with_the_smallest(self) -> None:
+    def test_edge_begins_with_the_smallest(self):
         cases = first("edge", 257)
         assert cases == [b"", *(bytes([byte]) for byte in range(256))]
 
-    def test_edge_of_a_toy_alphabet_is_every_short_string(self) -> None:
+    def test_edge_of_a_toy_alphabet_is_every_short_string(self):
         cases = list(generators()["edge"].cases(toy(), 1))
         short = ["".join(p).encode() for n in range(7) for p in product("abc", repeat=n)]
         assert cases[: len(short)] == short

@@ -1,7 +1,5 @@
 """What holds of every generator: determinism, laziness, spelling, length, order."""
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess
@@ -30,11 +28,11 @@ for name, generator in generators().items():
 """
 
 
-def first(name: str, vocabulary_id: str, count: int, seed: int = 1) -> list[bytes]:
+def first(name, vocabulary_id, count, seed=1):
     return list(islice(generators()[name].cases(VOCABULARIES[vocabulary_id], seed), count))
 
 
-def test_names_are_in_the_documented_order() -> None:
+def test_names_are_in_the_documented_order():
     assert [
         *("edge", "tokens", "concatenations", "overlaps", "repeats", "codepoints", "whitespace"),
         "boundaries",
@@ -46,7 +44,7 @@ def test_names_are_in_the_documented_order() -> None:
     )
 
 
-def test_the_same_cases_in_every_process() -> None:
+def test_the_same_cases_in_every_process():
     """Neither the hash seed nor what ran before changes a stream."""
     runs = [
         subprocess.Popen(
@@ -63,7 +61,7 @@ def test_the_same_cases_in_every_process() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_same_cases_again_and_interleaved(name: str) -> None:
+def test_the_same_cases_again_and_interleaved(name):
     generator, vocabulary = generators()[name], byte_level()
     streams = [generator.cases(vocabulary, 3), generator.cases(vocabulary, 3)]
     pairs = list(islice(zip(*streams, strict=True), 600))
@@ -72,14 +70,14 @@ def test_the_same_cases_again_and_interleaved(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_seeds_differ(name: str) -> None:
+def test_seeds_differ(name):
     count = 800  # beyond what comes in a fixed order: the smallest edge cases and lowest rungs
     assert first(name, "byte-level", count, seed=1) != first(name, "byte-level", count, seed=2)
 
 
 @pytest.mark.parametrize("vocabulary_id", VOCABULARIES)
 @pytest.mark.parametrize("name", NAMES)
-def test_cases_are_bytes_that_the_vocabulary_can_spell(name: str, vocabulary_id: str) -> None:
+def test_cases_are_bytes_that_the_vocabulary_can_spell(name, vocabulary_id):
     vocabulary = VOCABULARIES[vocabulary_id]
     for case in first(name, vocabulary_id, 500):
         assert type(case) is bytes
@@ -87,7 +85,7 @@ def test_cases_are_bytes_that_the_vocabulary_can_spell(name: str, vocabulary_id:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_endless_ones_go_on_and_the_others_say_when_they_end(name: str) -> None:
+def test_endless_ones_go_on_and_the_others_say_when_they_end(name):
     if name in FINITE - {"codepoints", "runs"}:
         total = sum(1 for _ in generators()[name].cases(byte_level(), 1))
         assert 0 < total < 10_000
@@ -96,13 +94,13 @@ def test_endless_ones_go_on_and_the_others_say_when_they_end(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in FINITE])
-def test_lengths_of_endless_ones_are_mostly_short(name: str) -> None:
+def test_lengths_of_endless_ones_are_mostly_short(name):
     lengths = [len(case) for case in first(name, "byte-level", 4_000)]
     assert 5 <= statistics.median(lengths) <= 160
     assert max(lengths) <= 20_000
 
 
 @pytest.mark.parametrize("name", [n for n in NAMES if n not in FINITE])
-def test_endless_ones_seldom_repeat_themselves(name: str) -> None:
+def test_endless_ones_seldom_repeat_themselves(name):
     cases = first(name, "byte-level", 4_000)
     assert len(set(cases)) > 0.75 * len(cases)

@@ -1,11 +1,8 @@
 """GGUF files: read as llama.cpp reads them, and written so that the same vocabulary comes back."""
 
-from __future__ import annotations
-
 import gzip
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pytest
@@ -30,11 +27,8 @@ from corpora.vocabularies.tiktoken_file import from_ranks
 from tests.breadth import thorough
 from tests.data import data_path
 
-if TYPE_CHECKING:
-    from pathlib import Path
 
-
-def by_the_package(path: Path, model: str, fields: dict[str, Any]) -> Path:
+def by_the_package(path, model, fields):
     """The file of metadata alone as the package ``gguf`` writes it."""
     from gguf import GGUFWriter
 
@@ -49,13 +43,13 @@ def by_the_package(path: Path, model: str, fields: dict[str, Any]) -> Path:
     return path
 
 
-BPE: dict[str, Any] = {
+BPE = {
     "pre": "qwen2",
     "tokens": ["a", "b", "Ġ", "ab", "Ġab", "<s>", "x y", "[PAD6]"],
     "token_type": [1, 1, 1, 1, 1, 3, 4, 5],
     "merges": ["a b", "Ġ ab"],
 }
-PIECES: dict[str, Any] = {
+PIECES = {
     "tokens": ["<unk>", "<s>", "a", "b", "ab", "▁"],
     "scores": [0.0, 0.0, -1.0, -2.0, -0.5, -3.0],
     "token_type": [2, 3, 1, 1, 1, 1],
@@ -63,7 +57,7 @@ PIECES: dict[str, Any] = {
 }
 
 
-def read(folder: Path, model: str, fields: dict[str, Any]) -> Vocabulary:
+def read(folder, model, fields):
     """The vocabulary of a file with these fields; None takes one out."""
     given = {name: value for name, value in fields.items() if value is not None}
     return load_path(by_the_package(folder / "x.gguf", model, given))
@@ -72,7 +66,7 @@ def read(folder: Path, model: str, fields: dict[str, Any]) -> Vocabulary:
 # Reading
 
 
-def test_byte_level(tmp_path: Path) -> None:
+def test_byte_level(tmp_path):
     vocabulary = read(tmp_path, "gpt2", BPE)
     assert vocabulary.tokens == (b"a", b"b", b" ", b"ab", b" ab", None, b"x y", None)
     assert vocabulary.merges.merged.tolist() == [3, 4]
@@ -85,7 +79,7 @@ def test_byte_level(tmp_path: Path) -> None:
     assert read(tmp_path, "gpt2", BPE | {"pre": "llama-bpe"}).ignore_merges
 
 
-def test_gzipped_and_with_another_pattern(tmp_path: Path) -> None:
+def test_gzipped_and_with_another_pattern(tmp_path):
     packed = tmp_path / "x.gguf.gz"
     fingerprint = read(tmp_path, "gpt2", BPE).fingerprint
     packed.write_bytes(gzip.compress((tmp_path / "x.gguf").read_bytes()))
@@ -93,7 +87,7 @@ def test_gzipped_and_with_another_pattern(tmp_path: Path) -> None:
     assert load_path(packed, "gpt2").splits == PATTERNS["gpt2"]
 
 
-def test_pieces(tmp_path: Path) -> None:
+def test_pieces(tmp_path):
     spm = read(tmp_path, "llama", PIECES | {"add_space_prefix": False})
     assert (spm.algorithm, spm.byte_fallback, spm.unk_id) == (Algorithm.BPE, True, 0)
     assert spm.merges.merged.tolist() == [4]
@@ -108,7 +102,7 @@ def test_pieces(tmp_path: Path) -> None:
     assert unigram.unk_id == 2, "llama.cpp's own, where a file says none"
 
 
-def test_another_model_is_for_llama_cpp_alone(tmp_path: Path) -> None:
+def test_another_model_is_for_llama_cpp_alone(tmp_path):
     tokens = ["<unk>", "<s>", "<0xE6>", "b", "ab", "▁", ""]
     fields = {"tokens": tokens, "token_type": [2, 3, 6, 1, 4, 1, 1], "unknown_token_id": 0}
     vocabulary = read(tmp_path, "gemma4", fields)
@@ -131,9 +125,7 @@ def test_another_model_is_for_llama_cpp_alone(tmp_path: Path) -> None:
         ("llama", PIECES | {"unknown_token_id": 77}, "unknown_token_id"),
     ],
 )
-def test_what_a_file_may_not_say(
-    tmp_path: Path, model: str, fields: dict[str, Any], fault: str
-) -> None:
+def test_what_a_file_may_not_say(tmp_path, model, fields, fault):
     with pytest.raises(VocabularyError) as caught:
         read(tmp_path, model, fields)
     assert str(tmp_path / "x.gguf") in str(caught.value)
@@ -151,21 +143,19 @@ def test_what_a_file_may_not_say(
         ("gpt2", BPE | {"pre": "martian"}, 'pre "martian", whose pattern is not known here'),
     ],
 )
-def test_what_llama_cpp_reads_all_the_same_is_left_to_it(
-    tmp_path: Path, model: str, fields: dict[str, Any], step: str
-) -> None:
+def test_what_llama_cpp_reads_all_the_same_is_left_to_it(tmp_path, model, fields, step):
     assert any(step in one for one in read(tmp_path, model, fields).unexpressed)
     if fields.get("pre") == "martian":
         assert resolve(f"{tmp_path / 'x.gguf'}#pattern=gpt2").unexpressed == ()
 
 
-def test_entries_past_the_tokens_are_passed_over(tmp_path: Path) -> None:
+def test_entries_past_the_tokens_are_passed_over(tmp_path):
     types = [1] * len(BPE["tokens"])
     more, as_many = (read(tmp_path, "gpt2", BPE | {"token_type": t}) for t in ([*types, 9], types))
     assert (more.unexpressed, more.tokens) == (as_many.unexpressed, as_many.tokens)
 
 
-def test_a_truncated_file(tmp_path: Path) -> None:
+def test_a_truncated_file(tmp_path):
     path = by_the_package(tmp_path / "x.gguf", "gpt2", BPE)
     content = path.read_bytes()
     for size in range(4, len(content) - 1, 7):
@@ -178,13 +168,13 @@ def test_a_truncated_file(tmp_path: Path) -> None:
 # Writing
 
 
-def read_back(vocabulary: Vocabulary, folder: Path) -> Vocabulary:
+def read_back(vocabulary, folder):
     path = folder / "written.gguf"
     path.write_bytes(to_gguf(vocabulary))
     return load_path(path)
 
 
-def random_bpe(rng: random.Random) -> Vocabulary:
+def random_bpe(rng):
     """All bytes in any order, merges, a special and a user-defined token, a hole."""
     spelled = rng.sample([bytes([byte]) for byte in range(256)], 256)
     merges = []
@@ -213,7 +203,7 @@ def random_bpe(rng: random.Random) -> Vocabulary:
     )
 
 
-def random_pieces(rng: random.Random) -> Vocabulary:
+def random_pieces(rng):
     unigram = rng.random() < 0.5
     texts = {"".join(rng.choices("ab▁é日", k=rng.randint(1, 4))) for _ in range(40)}
     kinds = [PieceType.NORMAL, PieceType.NORMAL, PieceType.USER_DEFINED, PieceType.UNUSED]
@@ -239,7 +229,7 @@ def random_pieces(rng: random.Random) -> Vocabulary:
 
 
 @pytest.mark.parametrize("make", [random_bpe, random_pieces])
-def test_random_vocabularies_come_back(make: Any, tmp_path: Path) -> None:
+def test_random_vocabularies_come_back(make, tmp_path):
     rng = random.Random(5)
     for _ in range(60):
         vocabulary = make(rng)
@@ -250,13 +240,13 @@ def test_random_vocabularies_come_back(make: Any, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "name", ["mistral_v7", "unigram_nfkc", "toy_unigram", "toy_characters", "vocabs/t5_base.model"]
 )
-def test_sentencepiece_vocabularies_come_back(name: str, tmp_path: Path) -> None:
+def test_sentencepiece_vocabularies_come_back(name, tmp_path):
     vocabulary = resolve(str(data_path(name)) if "/" in name else name)
     assert read_back(vocabulary, tmp_path).fingerprint == vocabulary.fingerprint
 
 
 @pytest.mark.parametrize("name", ["toy_bytes", "toy_wordpiece"])
-def test_other_formats_come_back_with_what_gguf_says_otherwise(name: str, tmp_path: Path) -> None:
+def test_other_formats_come_back_with_what_gguf_says_otherwise(name, tmp_path):
     vocabulary = resolve(name)
     once = read_back(vocabulary, tmp_path)
     for field in ("tokens", "splits", "special_tokens"):
@@ -267,12 +257,12 @@ def test_other_formats_come_back_with_what_gguf_says_otherwise(name: str, tmp_pa
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", [thorough("deepseek-coder"), "llama-spm", "bert-bge"])  # large
-def test_llama_cpps_own_come_back(name: str, tmp_path: Path) -> None:
+def test_llama_cpps_own_come_back(name, tmp_path):
     vocabulary = load_path(data_path(f"gguf/ggml-vocab-{name}.gguf"))
     assert read_back(vocabulary, tmp_path).fingerprint == vocabulary.fingerprint
 
 
-def test_all_splits_of_an_improper_vocabulary_by_rank(tmp_path: Path) -> None:
+def test_all_splits_of_an_improper_vocabulary_by_rank(tmp_path):
     tokens = (*(bytes([byte]) for byte in range(256)), b"bc", b"ab", b"cd", b"abcd")
     splits = PATTERNS["llama3"]
     vocabulary = from_ranks("x", tokens, splits=splits, special_tokens={}, source_path=None)
@@ -283,7 +273,7 @@ def test_all_splits_of_an_improper_vocabulary_by_rank(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", GGUF_PRE)
-def test_pre_tokenizers_keep_their_meaning(name: str) -> None:
+def test_pre_tokenizers_keep_their_meaning(name):
     whole = name in GGUF_IGNORE_MERGES
     vocabulary = resolve("toy_bytes")
     chosen = pre_name(replace(vocabulary, splits=PATTERNS[GGUF_PRE[name]], ignore_merges=whole))
@@ -292,7 +282,7 @@ def test_pre_tokenizers_keep_their_meaning(name: str) -> None:
     assert (chosen in GGUF_IGNORE_MERGES) == whole
 
 
-CHANGES: list[tuple[str, dict[str, Any], str]] = [
+CHANGES = [
     ("plain", {"splits": (r"\w",)}, "no name for its pre-tokenizer"),
     ("plain", {"normalizer": Normalizer(form="NFC")}, "NFC"),
     ("plain", {"merges": Merges.none()}, "needs merges"),
@@ -311,7 +301,7 @@ CHANGES: list[tuple[str, dict[str, Any], str]] = [
 
 
 @pytest.mark.parametrize(("name", "change", "fault"), CHANGES)
-def test_what_gguf_cannot_say(name: str, change: dict[str, Any], fault: str) -> None:
+def test_what_gguf_cannot_say(name, change, fault):
     vocabulary = random_bpe(random.Random(1)) if name == "plain" else resolve(name)
     assert trouble(vocabulary) is None
     with pytest.raises(VocabularyError, match=fault):
@@ -321,13 +311,13 @@ def test_what_gguf_cannot_say(name: str, change: dict[str, Any], fault: str) -> 
 @pytest.mark.parametrize(
     "name", ["toy_bytes", "toy_unigram", "toy_characters", "toy_wordpiece", "unigram_nfkc"]
 )
-def test_the_bytes_are_those_of_the_package(name: str, tmp_path: Path) -> None:
+def test_the_bytes_are_those_of_the_package(name, tmp_path):
     vocabulary = sources.resolve(name)
     package = by_the_package(tmp_path / "v.gguf", *written(vocabulary))
     assert to_gguf(vocabulary) == package.read_bytes()
 
 
-def test_fields_of_each_kind_are_written_as_by_the_package(tmp_path: Path) -> None:
+def test_fields_of_each_kind_are_written_as_by_the_package(tmp_path):
     fields = {
         "yes": True, "no": False, "count": 2**32 - 1, "text": "Ġé\0", "bytes": b"\0\xff",
         "none": [], "nothing": b"", "texts": ["", "a", "日本"], "numbers": [0, -1, 2**31 - 1],

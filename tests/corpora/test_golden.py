@@ -4,10 +4,7 @@ They lie beside ``X.gguf`` as ``X.gguf.inp`` and ``X.gguf.out``: inputs that eac
 line, and a line of ids for each, without BOS and EOS.
 """
 
-from __future__ import annotations
-
 from functools import cache
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,9 +13,6 @@ from impls import registry
 from impls.interface import Mode
 from tests.breadth import thorough
 from tests.data import data_path
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 BPE = ("deepseek-coder", "falcon", "gpt-2", "qwen2")
 RUN = [
@@ -30,13 +24,13 @@ RUN = [
 
 
 @cache
-def vocabulary(name: str) -> Vocabulary:
+def vocabulary(name):
     return sources.resolve(str(data_path(f"gguf/ggml-vocab-{name}.gguf")))
 
 
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "spec"), [*map(thorough, RUN[:9]), *RUN[9:]])  # one of each kind
-def test_golden_vectors(name: str, spec: str) -> None:
+def test_golden_vectors(name, spec):
     try:
         implementation = registry.resolve(spec)
         assert implementation.about

@@ -1,11 +1,8 @@
 """Reading corpora of schemas: folders and archives alike, in order, every fault in one line."""
 
-from __future__ import annotations
-
 import io
 import json
 import tarfile
-from pathlib import Path
 
 import pytest
 import zstandard
@@ -19,7 +16,7 @@ CASES = [
 ]
 
 
-def write_folder(folder: Path) -> Path:
+def write_folder(folder):
     """The cases above as files, with what must be passed over."""
     tests = {
         "b/two": [
@@ -39,7 +36,7 @@ def write_folder(folder: Path) -> Path:
     return folder
 
 
-def write_archive(path: Path, mode: str) -> Path:
+def write_archive(path, mode):
     folder = write_folder(path.parent / "made")
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w:gz" if mode == "gz" else "w") as tar:
@@ -52,13 +49,13 @@ def write_archive(path: Path, mode: str) -> Path:
 
 
 @pytest.mark.parametrize("mode", ["folder", "tar", "gz", "zst"])
-def test_folders_and_archives_give_the_same_cases(tmp_path: Path, mode: str) -> None:
+def test_folders_and_archives_give_the_same_cases(tmp_path, mode):
     # The content says what it is, not the name.
     path = write_folder(tmp_path / "f") if mode == "folder" else write_archive(tmp_path / "x", mode)
     assert list(read_cases(path)) == CASES
 
 
-def test_compact_json_is_always_utf8() -> None:
+def test_compact_json_is_always_utf8():
     value = {"b": "\ud83d", "a": ["é\n\u2028", 1e400, True]}
     text = compact_json(value)
     assert b" " not in text and json.loads(text.decode()) == value
@@ -78,7 +75,7 @@ def test_compact_json_is_always_utf8() -> None:
         (b'{"schema": {}, "tests": [{"data": 1}]}', "`tests` is not a list"),
     ],
 )
-def test_a_file_that_is_no_case_is_named(tmp_path: Path, content: bytes, fault: str) -> None:
+def test_a_file_that_is_no_case_is_named(tmp_path, content, fault):
     write_folder(tmp_path / "f")
     (tmp_path / "f" / "c.json").write_bytes(content)
     cases = read_cases(tmp_path / "f")
@@ -89,7 +86,7 @@ def test_a_file_that_is_no_case_is_named(tmp_path: Path, content: bytes, fault: 
     assert "\n" not in str(caught.value)
 
 
-def faulty(tmp_path: Path, kind: str) -> Path:
+def faulty(tmp_path, kind):
     path = tmp_path / "corpus"
     if kind == "missing":
         return path
@@ -115,7 +112,7 @@ def faulty(tmp_path: Path, kind: str) -> Path:
         ("tar cut", "is no whole tar archive"),
     ],
 )
-def test_what_is_no_corpus_is_one_line(tmp_path: Path, kind: str, fault: str) -> None:
+def test_what_is_no_corpus_is_one_line(tmp_path, kind, fault):
     with pytest.raises(CorpusError) as caught:
         list(read_cases(faulty(tmp_path, kind)))
     assert fault in str(caught.value) and str(tmp_path) in str(caught.value)

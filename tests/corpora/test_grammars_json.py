@@ -1,11 +1,9 @@
 """JSON Schemas as grammars, and the schemas of our own, against jsonschema and the definitions."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import random
-from typing import Any, get_args
+from typing import get_args
 
 import jsonschema
 import pytest
@@ -16,7 +14,7 @@ from corpora.grammars.json_schema import JsonSchemaGrammar, Whitespace
 from tests.breadth import thorough_from
 from tests.corpora.grammar_laws import check_finite, check_state, check_walk
 
-MODES: tuple[Whitespace, ...] = get_args(Whitespace)
+MODES = get_args(Whitespace)
 ORDER = {
     "type": "object",
     "properties": {"orderId": {"type": "integer"}, "orderName": {"enum": ["é", "è", "ab", "abc"]}},
@@ -24,7 +22,7 @@ ORDER = {
 }
 
 
-def test_what_is_forced_and_what_may_follow() -> None:
+def test_what_is_forced_and_what_may_follow():
     start = JsonSchemaGrammar(ORDER, "compact")
     assert start.forced() == b"{" and not start.complete
     key = start.after(b'{"')
@@ -40,14 +38,14 @@ def test_what_is_forced_and_what_may_follow() -> None:
         name.after(b"x")
 
 
-def test_white_space() -> None:
+def test_white_space():
     compact, flexible = (JsonSchemaGrammar(ORDER, mode) for mode in ("compact", "flexible"))
     assert compact.after(b'{"orderId').forced() == b'":'
     assert flexible.after(b'{"orderId').forced() == b'"'
     assert flexible.viable(b'{ "orderId"\n:\t12 ,') and not compact.viable(b'{"orderId": ')
 
 
-def test_states_do_not_disturb_one_another() -> None:
+def test_states_do_not_disturb_one_another():
     """States visited in any order, across branches, answer as ones that were reached afresh.
 
     With one matcher that is rolled back, as llguidance 1.9.1 does it, ``,`` follows the -1 below.
@@ -78,7 +76,7 @@ def test_states_do_not_disturb_one_another() -> None:
         assert (state.forced(), state.complete) == (fresh.forced(), fresh.complete)
 
 
-def sentences_of(values: list[Any]) -> set[bytes]:
+def sentences_of(values):
     return {compact_json(value) for value in values}
 
 
@@ -103,7 +101,7 @@ def sentences_of(values: list[Any]) -> set[bytes]:
         ),
     ],
 )
-def test_a_finite_schema_is_its_sentences(schema: dict[str, Any], values: list[Any]) -> None:
+def test_a_finite_schema_is_its_sentences(schema, values):
     check_finite(JsonSchemaGrammar(schema, "compact"), sentences_of(values))
 
 
@@ -111,7 +109,7 @@ def test_a_finite_schema_is_its_sentences(schema: dict[str, Any], values: list[A
     "schema",
     [True, {"type": "string"}, {"type": "integer"}, {"type": "array", "items": {"const": 1}}],
 )
-def test_too_many_sentences_are_noticed(schema: dict[str, Any] | bool) -> None:
+def test_too_many_sentences_are_noticed(schema):
     assert JsonSchemaGrammar(schema, "compact").sentences(100) is None
 
 
@@ -127,14 +125,14 @@ def test_too_many_sentences_are_noticed(schema: dict[str, Any] | bool) -> None:
         ({"oneOf": [{"type": "object", "properties": {key: {}}} for key in "ab"]}, "oneOf"),
     ],
 )
-def test_a_schema_that_is_refused_is_one_line(schema: Any, fault: str) -> None:
+def test_a_schema_that_is_refused_is_one_line(schema, fault):
     with pytest.raises(GrammarError) as caught:
         JsonSchemaGrammar(schema)
     assert fault in str(caught.value) and "\n" not in str(caught.value)
 
 
 @pytest.mark.parametrize("mode", thorough_from(1, MODES))
-def test_our_own_schemas_admit_their_instances(mode: Whitespace) -> None:
+def test_our_own_schemas_admit_their_instances(mode):
     cases = own_cases(mode)
     assert len(cases) >= 200
     assert [case.name for case in cases] == sorted({case.name for case in cases})
@@ -150,7 +148,7 @@ def test_our_own_schemas_admit_their_instances(mode: Whitespace) -> None:
 
 
 @pytest.mark.parametrize("mode", MODES)
-def test_the_laws_along_walks(mode: Whitespace) -> None:
+def test_the_laws_along_walks(mode):
     for case in own_cases(mode)[::6]:
         start = JsonSchemaGrammar(case.schema, mode)
         check_walk(start, random.Random(case.name), 12)

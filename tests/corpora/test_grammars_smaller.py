@@ -1,7 +1,5 @@
 """Cuts of schemas with their values: smaller, in step, and the right ones among them."""
 
-from __future__ import annotations
-
 import copy
 import json
 from itertools import islice
@@ -33,7 +31,7 @@ ORDER = {
 VALUE = {"title": "a", "lines": [1, 2], "kind": "on"}
 
 
-def admitted(schema: object, value: object) -> bool:
+def admitted(schema, value):
     try:
         grammar = JsonSchemaGrammar(schema, "compact")
         return grammar.after(compact_json(value)).complete
@@ -41,7 +39,7 @@ def admitted(schema: object, value: object) -> bool:
         return False
 
 
-def test_parts_stand_with_their_schemas() -> None:
+def test_parts_stand_with_their_schemas():
     found = list(parts((ORDER, VALUE)))
     assert ({"type": "string"}, "a") in found
     lines = next(one for one in found if one[1] == [1, 2])
@@ -51,12 +49,12 @@ def test_parts_stand_with_their_schemas() -> None:
         assert admitted(schema, value)
 
 
-def test_a_reference_to_itself_ends() -> None:
+def test_a_reference_to_itself_ends():
     schema = {"$ref": "#/$defs/a", "$defs": {"a": {"anyOf": [{"$ref": "#/$defs/a"}, {}]}}}
     assert len(list(parts((schema, 1)))) == 4
 
 
-def test_members_and_alternatives_go() -> None:
+def test_members_and_alternatives_go():
     found = [schema for schema, _ in without_nodes((ORDER, VALUE))]
     assert removed(ORDER, ("properties", "kind", "enum", 0)) in found
     either = {"minLength": 1, "anyOf": [{"type": "string"}, {"type": "null"}]}
@@ -64,7 +62,7 @@ def test_members_and_alternatives_go() -> None:
     assert ({"type": "null"}, 1) in list(without_nodes(({"type": ["null", "integer"]}, 1)))
 
 
-def test_every_cut_leaves_its_origin_alone_and_some_fit() -> None:
+def test_every_cut_leaves_its_origin_alone_and_some_fit():
     fits = 0
     for case in own_cases("compact")[::20]:
         pair = case.schema, json.loads(case.instances[0])
@@ -77,7 +75,7 @@ def test_every_cut_leaves_its_origin_alone_and_some_fit() -> None:
     assert fits > 20
 
 
-def test_strings_are_renamed_wherever_they_stand() -> None:
+def test_strings_are_renamed_wherever_they_stand():
     schema = {"type": "object", "properties": {"a": {"const": "ab"}}, "required": ["a"]}
     assert renamed(schema, {"a": "t", "ab": ""}) == {
         "type": "object", "properties": {"t": {"const": ""}}, "required": ["t"],
@@ -85,7 +83,7 @@ def test_strings_are_renamed_wherever_they_stand() -> None:
     assert strings((ORDER, VALUE))[:2] == ["title", "lines"]
 
 
-def test_strings_with_one_beginning_change_together() -> None:
+def test_strings_with_one_beginning_change_together():
     pair = {"enum": ["to be", "to be sure", "not to be"]}, "to be"
     assert kindred(pair, "to be", "be") == {"to be": "be", "to be sure": "be sure"}
     assert kindred(pair, "to be sure", "to be sur") == {"to be sure": "to be sur"}

@@ -1,7 +1,5 @@
 """Files that were tracebacks, gigabytes or a hang once: each is one clear line now."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io
@@ -24,7 +22,7 @@ from corpora.vocabularies.reading import FileError, read_toml
 Json = dict[str, Any]
 
 
-def refusal(path: Path) -> str:
+def refusal(path):
     """The one line with which a vocabulary file is refused, without the file's name."""
     with pytest.raises(VocabularyError) as caught:
         sources.load_path(path)
@@ -34,7 +32,7 @@ def refusal(path: Path) -> str:
     return line.removeprefix(str(path))
 
 
-def written(path: Path, content: bytes | Json) -> Path:
+def written(path, content):
     path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
     return path
 
@@ -42,13 +40,13 @@ def written(path: Path, content: bytes | Json) -> Path:
 # What is no regular file, and what is too large
 
 
-def test_a_gzip_bomb_is_not_unpacked(tmp_path: Path) -> None:
+def test_a_gzip_bomb_is_not_unpacked(tmp_path):
     bomb = gzip.compress(bytes(limits.MAX_FILE_BYTES + 1), 1)
     path = written(tmp_path / "x.tiktoken.gz", bomb)
     assert "unpacks to more than 134,217,728 bytes" in refusal(path)
 
 
-def test_a_pipe_and_a_device_are_not_waited_for(tmp_path: Path) -> None:
+def test_a_pipe_and_a_device_are_not_waited_for(tmp_path):
     os.mkfifo(tmp_path / "x.tiktoken")
     assert "not a regular file, but a pipe or a device" in refusal(tmp_path / "x.tiktoken")
     assert "not a regular file" in refusal(Path("/dev/zero"))
@@ -60,12 +58,12 @@ def test_a_pipe_and_a_device_are_not_waited_for(tmp_path: Path) -> None:
         texts.of_file(Path("/dev/zero"))
 
 
-def test_a_folder_and_a_path_with_a_nul(tmp_path: Path) -> None:
+def test_a_folder_and_a_path_with_a_nul(tmp_path):
     assert "is a directory" in refusal(tmp_path)
     assert "cannot be read" in refusal(Path("a\0b"))
 
 
-def test_a_sparse_file_without_end(tmp_path: Path) -> None:
+def test_a_sparse_file_without_end(tmp_path):
     path = tmp_path / "x.tiktoken"
     path.touch()
     os.truncate(path, 1 << 40)
@@ -75,14 +73,14 @@ def test_a_sparse_file_without_end(tmp_path: Path) -> None:
 # Vocabularies
 
 
-def bpe(**model: Any) -> Json:
+def bpe(**model):
     return {
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False},
         "model": {"type": "BPE", "vocab": {"a": 0, "b": 1, "ab": 2}, "merges": ["a b"], **model},
     }
 
 
-def added(**fields: Any) -> Json:
+def added(**fields):
     return {**bpe(), "added_tokens": [{"id": 3, "content": "<s>", "special": True, **fields}]}
 
 
@@ -118,12 +116,12 @@ def added(**fields: Any) -> Json:
         ({"model": {"type": ["BPE"]}}, "model.type: expected `str | null`, got `array`"),
     ],
 )
-def test_fields_of_wrong_types_are_named(tmp_path: Path, document: Json, fault: str) -> None:
+def test_fields_of_wrong_types_are_named(tmp_path, document, fault):
     assert fault in refusal(written(tmp_path / "tokenizer.json", document))
 
 
-def test_steps_deep_in_one_another(tmp_path: Path) -> None:
-    step: Json = {"type": "NFC"}
+def test_steps_deep_in_one_another(tmp_path):
+    step = {"type": "NFC"}
     for _ in range(300):
         step = {"type": "Sequence", "normalizers": [step]}
     path = written(tmp_path / "tokenizer.json", {**bpe(), "normalizer": step})
@@ -132,18 +130,18 @@ def test_steps_deep_in_one_another(tmp_path: Path) -> None:
     assert "is not JSON (maximum recursion depth" in refusal(path)
 
 
-def test_more_values_than_a_vocabulary_has(tmp_path: Path) -> None:
+def test_more_values_than_a_vocabulary_has(tmp_path):
     content = b'{"x":[' + b"0," * (limits.MAX_JSON_COMMAS + 1) + b"0]}"
     assert "has more than 4,194,304 values" in refusal(
         written(tmp_path / "tokenizer.json", content)
     )
 
 
-def test_tekken_counts_and_texts(tmp_path: Path) -> None:
+def test_tekken_counts_and_texts(tmp_path):
     vocab = [{"rank": i, "token_bytes": base64.b64encode(bytes([i])).decode()} for i in range(256)]
     config = {"pattern": ".", "default_vocab_size": 257, "default_num_special_tokens": 1}
 
-    def told(**changes: Any) -> str:
+    def told(**changes):
         document = {"config": config, "vocab": vocab, **changes}
         return refusal(written(tmp_path / "tekken.json", document))
 
@@ -160,7 +158,7 @@ def test_tekken_counts_and_texts(tmp_path: Path) -> None:
     assert "vocab[3]: token_bytes is not base64" in told(vocab=wrong)
 
 
-def test_rank_files_of_many_fields_and_lines(tmp_path: Path) -> None:
+def test_rank_files_of_many_fields_and_lines(tmp_path):
     path = written(tmp_path / "x.tiktoken", b"YQ== 0\n" + b"YQ== " * 1000)
     assert "line 2: 3 or more fields instead of 2" in refusal(path)
     path = written(tmp_path / "x.tiktoken", b"YQ== 0\n" + b"\n" * (2 * limits.MAX_IDS))
@@ -169,13 +167,13 @@ def test_rank_files_of_many_fields_and_lines(tmp_path: Path) -> None:
     assert "out of range" in refusal(path)
 
 
-def test_tokens_whose_encoding_would_take_hours(tmp_path: Path) -> None:
+def test_tokens_whose_encoding_would_take_hours(tmp_path):
     lines = (base64.b64encode(b"%0800d" % number) + b" %d\n" % number for number in range(2000))
     assert "are too long" in refusal(written(tmp_path / "x.tiktoken", b"".join(lines)))
 
 
-def test_pieces_that_are_no_text(tmp_path: Path) -> None:
-    def model(piece: bytes) -> bytes:
+def test_pieces_that_are_no_text(tmp_path):
+    def model(piece):
         inner = b"\x0a" + bytes([len(piece)]) + piece
         return b"\x0a" + bytes([len(inner)]) + inner + b"\x12\x02\x18\x01"
 
@@ -184,7 +182,7 @@ def test_pieces_that_are_no_text(tmp_path: Path) -> None:
     assert len(sources.load_path(written(tmp_path / "x.model", model(b"a")))) == 1
 
 
-def test_empty_texts_are_holes_and_no_tokens(tmp_path: Path) -> None:
+def test_empty_texts_are_holes_and_no_tokens(tmp_path):
     document = bpe(vocab={"a": 0, "": 1, "b": 2, "ab": 3})
     vocabulary = sources.load_path(written(tmp_path / "tokenizer.json", document))
     assert vocabulary.tokens == (b"a", None, b"b", b"ab")
@@ -204,14 +202,14 @@ def test_empty_texts_are_holes_and_no_tokens(tmp_path: Path) -> None:
     assert "tokenizer.ggml.merges[0] 'a ' is no pair" in refusal(path)
 
 
-def gguf(*fields: tuple[str, int, bytes], count: int | None = None, version: int = 3) -> bytes:
+def gguf(*fields, count=None, version=3):
     out = b"GGUF" + struct.pack("<IQQ", version, 0, len(fields) if count is None else count)
     for name, kind, body in fields:
         out += struct.pack("<Q", len(name)) + name.encode() + struct.pack("<I", kind) + body
     return out
 
 
-def gguf_text(text: bytes) -> bytes:
+def gguf_text(text):
     return struct.pack("<Q", len(text)) + text
 
 
@@ -247,23 +245,21 @@ MODEL = ("tokenizer.ggml.model", 8, gguf_text(b"gpt2"))
         ),
     ],
 )
-def test_gguf_counts_are_not_believed(tmp_path: Path, content: bytes, fault: str) -> None:
+def test_gguf_counts_are_not_believed(tmp_path, content, fault):
     assert fault in refusal(written(tmp_path / "x.gguf", content))
 
 
-def test_the_metadata_of_the_other_byte_order(tmp_path: Path) -> None:
+def test_the_metadata_of_the_other_byte_order(tmp_path):
     from corpora.vocabularies.gguf_metadata import read
 
     name = b"tokenizer.ggml.scores"
     content = b"GGUF" + struct.pack(">IQQ", 3, 0, 1) + struct.pack(">Q", len(name)) + name
     content += struct.pack(">IIQ2f", 9, 6, 2, 1.5, -2.0)
-    scores: Any = read(content, "x")[name.decode()]
+    scores = read(content, "x")[name.decode()]
     assert scores.tolist() == [1.5, -2.0]
 
 
-def test_the_weights_of_a_gguf_file_are_not_read(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_weights_of_a_gguf_file_are_not_read(tmp_path, monkeypatch):
     from corpora.vocabularies import reading
 
     content = gguf(MODEL) + bytes(1000)
@@ -285,7 +281,7 @@ def test_the_weights_of_a_gguf_file_are_not_read(
         (b"#" * (1 << 21), "more than 1,048,576 bytes"),
     ],
 )
-def test_toml_that_is_deep_or_huge(tmp_path: Path, content: bytes, fault: str) -> None:
+def test_toml_that_is_deep_or_huge(tmp_path, content, fault):
     path = written(tmp_path / "x.toml", content)
     with pytest.raises((ValueError, OSError), match=fault):
         read_toml(path)
@@ -294,7 +290,7 @@ def test_toml_that_is_deep_or_huge(tmp_path: Path, content: bytes, fault: str) -
     assert str(caught.value).isprintable()
 
 
-def archive(path: Path, *names: str, kind: bytes = tarfile.REGTYPE, **headers: str) -> Path:
+def archive(path, *names, kind=tarfile.REGTYPE, **headers):
     content = b'{"schema": true, "tests": []}'
     with tarfile.open(path, "w", format=tarfile.PAX_FORMAT) as made:
         for name in names:
@@ -307,27 +303,27 @@ def archive(path: Path, *names: str, kind: bytes = tarfile.REGTYPE, **headers: s
     return path
 
 
-def test_absolute_and_relative_members_in_one_archive(tmp_path: Path) -> None:
+def test_absolute_and_relative_members_in_one_archive(tmp_path):
     path = archive(tmp_path / "x.tar", "/top/a.json", "./top/b.json", "top/sub/c.json")
     assert [case.name for case in read_cases(path)] == ["a", "b", "sub/c"]
     path = archive(tmp_path / "x.tar", "/abs/a.json", "../b.json")
     assert [case.name for case in read_cases(path)] == ["../b", "abs/a"]
 
 
-def test_links_in_an_archive_are_passed_over(tmp_path: Path) -> None:
+def test_links_in_an_archive_are_passed_over(tmp_path):
     for kind in (tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.FIFOTYPE, tarfile.CHRTYPE):
         with pytest.raises(CorpusError, match="holds no"):
             next(read_cases(archive(tmp_path / "x.tar", "a.json", kind=kind)))
 
 
-def test_a_member_that_claims_a_tebibyte(tmp_path: Path) -> None:
+def test_a_member_that_claims_a_tebibyte(tmp_path):
     headers = {"GNU.sparse.map": "0,1", "GNU.sparse.size": str(1 << 40)}
     path = archive(tmp_path / "x.tar", "a.json", **headers)
     with pytest.raises(CorpusError, match="more than 16,777,216 bytes"):
         next(read_cases(path))
 
 
-def test_a_header_that_claims_gigabytes(tmp_path: Path) -> None:
+def test_a_header_that_claims_gigabytes(tmp_path):
     head = tarfile.TarInfo("x")
     head.type = tarfile.XHDTYPE
     head.size = 8**11 - 1
@@ -336,7 +332,7 @@ def test_a_header_that_claims_gigabytes(tmp_path: Path) -> None:
         next(read_cases(path))
 
 
-def test_a_step_that_nobody_knows_is_told_in_plain_text(tmp_path: Path) -> None:
+def test_a_step_that_nobody_knows_is_told_in_plain_text(tmp_path):
     """It may be one of a newer library, which is for that library to say."""
     document = {**bpe(), "normalizer": {"type": "\n\x1b[31m", "deep": [["\x1b"]]}}
     [step] = sources.load_path(written(tmp_path / "tokenizer.json", document)).unexpressed

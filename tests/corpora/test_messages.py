@@ -1,10 +1,5 @@
 """Messages that people translated: what is read of a catalog, and texts made of them."""
 
-from __future__ import annotations
-
-from collections.abc import Iterator
-from pathlib import Path
-
 import pytest
 
 from corpora.texts import benchmarks, messages
@@ -35,7 +30,7 @@ msgstr ""
 
 
 @pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def package(tmp_path, monkeypatch):
     """A package with two languages, and one that is none."""
     for language in ("xx", "yy", "en"):
         folder = tmp_path / "conf" / "locale" / language / "LC_MESSAGES"
@@ -47,12 +42,12 @@ def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     messages.languages.cache_clear()
 
 
-def test_a_catalog() -> None:
+def test_a_catalog():
     assert messages.translations(CATALOG) == ['eins "genau" \\ \n', "zwei Teile", "ein", "viele"]
     assert messages.translations("") == []
 
 
-def test_a_text_is_of_all_languages_but_english_and_follows_the_seed(package: Path) -> None:
+def test_a_text_is_of_all_languages_but_english_and_follows_the_seed(package):
     assert [name for name, _ in messages.languages()] == ["xx", "yy"]
     text = messages.text(5000, 1)
     assert len(text) >= 5000
@@ -60,7 +55,7 @@ def test_a_text_is_of_all_languages_but_english_and_follows_the_seed(package: Pa
     assert b"zwei Teile" in text
 
 
-def test_without_the_package_it_is_no_kind_of_text(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_package_it_is_no_kind_of_text(monkeypatch):
     monkeypatch.setattr(messages, "folder", lambda: None)
     assert "messages" not in [one.name for one in chosen_texts([])]
     with pytest.raises(SelectionError, match=r"tokgate\[bench\]"):
@@ -68,6 +63,6 @@ def test_without_the_package_it_is_no_kind_of_text(monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.skipif(benchmarks.trouble("messages") is not None, reason="Django is not installed")
-def test_the_package_has_a_hundred_languages() -> None:
+def test_the_package_has_a_hundred_languages():
     assert len(messages.languages()) > 80
     assert sum(len(text) for _, texts in messages.languages() for text in texts) > 1_000_000

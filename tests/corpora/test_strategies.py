@@ -1,7 +1,5 @@
 """The public Hypothesis strategies: one a generator, of the same kind, shrinking well."""
 
-from __future__ import annotations
-
 import random
 
 import pytest
@@ -11,7 +9,6 @@ from hypothesis import strategies as st
 from corpora.generators import strategies
 from corpora.generators.catalog import generators
 from corpora.generators.material import is_text
-from corpora.vocabularies.model import Vocabulary
 from tests.breadth import thorough
 from tests.corpora.generator_vocabularies import VOCABULARIES, byte_level, toy, unigram
 
@@ -28,30 +25,30 @@ SEARCH = settings(
 )
 
 
-def test_every_generator_has_a_strategy_of_its_name() -> None:
+def test_every_generator_has_a_strategy_of_its_name():
     assert list(strategies.STRATEGIES) == list(generators())
 
 
 @pytest.mark.parametrize("vocabulary_id", VOCABULARIES)
 @pytest.mark.parametrize("name", strategies.STRATEGIES)
-def test_each_gives_bytes_for_each_vocabulary(name: str, vocabulary_id: str) -> None:
+def test_each_gives_bytes_for_each_vocabulary(name, vocabulary_id):
     vocabulary = VOCABULARIES[vocabulary_id]
     if name == "mutations" and vocabulary_id == "empty":
         pytest.skip("nothing but empty input can be spelt without tokens")
 
     @FEW
     @given(strategies.STRATEGIES[name](vocabulary))
-    def check(data: bytes) -> None:
+    def check(data):
         assert type(data) is bytes
 
     check()
 
 
 @pytest.mark.parametrize("vocabulary", [byte_level(), toy(), unigram()], ids=lambda v: v.id)
-def test_inputs_can_be_spelt(vocabulary: Vocabulary) -> None:
+def test_inputs_can_be_spelt(vocabulary):
     @settings(FEW, max_examples=100)
     @given(strategies.inputs(vocabulary))
-    def check(data: bytes) -> None:
+    def check(data):
         assert vocabulary.can_encode(data)
 
     check()
@@ -79,7 +76,7 @@ def test_inputs_can_be_spelt(vocabulary: Vocabulary) -> None:
         (strategies.source(byte_level()), lambda d: len(d) > 3, 4),
     ],
 )
-def test_they_shrink(strategy: st.SearchStrategy[bytes], wanted, smallest: int) -> None:  # type: ignore[no-untyped-def]
+def test_they_shrink(strategy, wanted, smallest):
     # Where a search begins depends on what else is imported: Hypothesis draws on the constants of
     # loaded modules. One of a few shrinks all the way.
     for seed in range(8):

@@ -1,15 +1,11 @@
 """The user's texts: formats, places, what is wrong with files, order, sampling, duplicates."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import json
 import sys
 import types
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 import zstandard
@@ -18,18 +14,18 @@ from corpora.texts.corpus import PART_BYTES, Corpus, Reading, Seen
 from corpora.texts.documents import MAX_DOCUMENT_BYTES, TextsError, pieces
 
 
-def told(*given: str, seed: int | None = None, stdin: bytes = b"") -> list[tuple[bytes, str]]:
+def told(*given, seed=None, stdin=b""):
     """Documents with their places."""
     corpus = Corpus.of(given, io.BytesIO(stdin))
     return [(one.data, one.place()) for one in corpus.documents(seed)]
 
 
-def written(path: Path, data: bytes | str) -> str:
+def written(path, data):
     path.write_bytes(data.encode() if isinstance(data, str) else data)
     return str(path)
 
 
-def test_lines_paragraphs_and_whole_files(tmp_path: Path) -> None:
+def test_lines_paragraphs_and_whole_files(tmp_path):
     name = written(tmp_path / "a.txt", "one\r\ntwo\n\nthree\nfour\n")
 
     assert told(name) == [
@@ -43,14 +39,14 @@ def test_lines_paragraphs_and_whole_files(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
-def test_packed_files_are_told_by_their_bytes(tmp_path: Path, pack: Any) -> None:
+def test_packed_files_are_told_by_their_bytes(tmp_path, pack):
     jsonl = b'{"id": 1, "text": "a\\u00e9"}\n\n{"id": 2, "text": "b"}\n'
     name = written(tmp_path / "a.jsonl.gz", pack(jsonl))
 
     assert told(name) == [("aé".encode(), f"{name}:1"), (b"b", f"{name}:3")]
 
 
-def test_fields_by_name_in_objects_and_lists(tmp_path: Path) -> None:
+def test_fields_by_name_in_objects_and_lists(tmp_path):
     chat = {"messages": [{"content": "hi"}, {"content": "there"}], "a.b": "dotted", "n": None}
     name = written(tmp_path / "a.jsonl", json.dumps(chat))
 
@@ -61,7 +57,7 @@ def test_fields_by_name_in_objects_and_lists(tmp_path: Path) -> None:
         told(f"{name}#field=n")
 
 
-def test_json_strings_and_lone_surrogates(tmp_path: Path) -> None:
+def test_json_strings_and_lone_surrogates(tmp_path):
     name = written(tmp_path / "a.json", '["plain", "\\ud800x"]')
 
     assert told(name) == [
@@ -69,7 +65,7 @@ def test_json_strings_and_lone_surrogates(tmp_path: Path) -> None:
     ]  # fmt: skip
 
 
-def test_csv_rows_have_the_line_that_they_begin_on(tmp_path: Path) -> None:
+def test_csv_rows_have_the_line_that_they_begin_on(tmp_path):
     name = written(tmp_path / "a.csv", b'id,text\n1,"two\nlines"\n2,\xff\n')
 
     assert told(name) == [(b"two\nlines", f"{name}:2"), (b"\xff", f"{name}:4")]
@@ -83,7 +79,7 @@ def test_csv_rows_have_the_line_that_they_begin_on(tmp_path: Path) -> None:
     assert told(tabs) == [(b"x, y", f"{tabs}:2")]
 
 
-def test_parquet_and_arrow(tmp_path: Path) -> None:
+def test_parquet_and_arrow(tmp_path):
     pyarrow = pytest.importorskip("pyarrow")
     from pyarrow import ipc, parquet
 
@@ -108,9 +104,7 @@ def test_parquet_and_arrow(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("missing", "given"), [("pyarrow", "a.parquet"), ("datasets", "hf:org/name")]
 )
-def test_an_extra_that_is_missing_is_named(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, given: str
-) -> None:
+def test_an_extra_that_is_missing_is_named(tmp_path, monkeypatch, missing, given):
     monkeypatch.setitem(sys.modules, missing, None)
     monkeypatch.chdir(tmp_path)
     written(tmp_path / "a.parquet", b"PAR1")
@@ -118,15 +112,15 @@ def test_an_extra_that_is_missing_is_named(
         Corpus.of([given])
 
 
-def test_data_sets_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
+def test_data_sets_of_the_hub(monkeypatch):
+    asked = []
 
-    def load_dataset(*arguments: Any, **options: Any) -> Iterator[dict[str, str]]:
+    def load_dataset(*arguments, **options):
         asked.append((arguments, options))
         return iter([{"text": "a"}, {"text": "b"}])
 
     fake = types.ModuleType("datasets")
-    fake.load_dataset = load_dataset  # type: ignore[attr-defined]
+    fake.load_dataset = load_dataset
     monkeypatch.setitem(sys.modules, "datasets", fake)
 
     assert told("hf:org/name#split=test,config=en") == [
@@ -136,7 +130,7 @@ def test_data_sets_of_the_hub(monkeypatch: pytest.MonkeyPatch) -> None:
     assert asked[0] == (("org/name", "en"), wanted)
 
 
-def test_folders_patterns_and_standard_input(tmp_path: Path) -> None:
+def test_folders_patterns_and_standard_input(tmp_path):
     (tmp_path / "deep").mkdir()
     written(tmp_path / "deep" / "b.txt", "b")
     written(tmp_path / "a.txt", "a")
@@ -169,16 +163,14 @@ def test_folders_patterns_and_standard_input(tmp_path: Path) -> None:
         ("a.txt.gz", gzip.compress(b"a" * 99, mtime=0)[:20], "", r"is damaged, or cut short"),
     ],
 )
-def test_what_is_wrong_is_one_line_with_the_mend(
-    tmp_path: Path, name: str, content: bytes, options: str, message: str
-) -> None:
+def test_what_is_wrong_is_one_line_with_the_mend(tmp_path, name, content, options, message):
     given = written(tmp_path / name, content) + options
     with pytest.raises(TextsError, match=message) as raised:
         Corpus.of([given])
     assert "\n" not in str(raised.value)
 
 
-def test_files_that_are_not_there(tmp_path: Path) -> None:
+def test_files_that_are_not_there(tmp_path):
     with pytest.raises(TextsError, match=r"none\.txt: no such file; check the path"):
         Corpus.of([str(tmp_path / "none.txt")])
     with pytest.raises(TextsError, match=r"holds no file"):
@@ -187,7 +179,7 @@ def test_files_that_are_not_there(tmp_path: Path) -> None:
         Corpus.of(["/dev/null"])
 
 
-def test_later_faults_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
+def test_later_faults_are_counted_and_the_rest_is_read(tmp_path):
     name = written(tmp_path / "a.jsonl", '"a"\nnone\n"b"\n{}\n')
     other = written(tmp_path / "b.txt", b"c\xff\nd\nd\n")
     reading = Reading()
@@ -201,7 +193,7 @@ def test_later_faults_are_counted_and_the_rest_is_read(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough  # a file of many megabytes
-def test_a_sample_has_every_line_once_at_its_place(tmp_path: Path) -> None:
+def test_a_sample_has_every_line_once_at_its_place(tmp_path):
     lines = [f"line {i} {'x' * (i % 700)}" for i in range(9000)]
     name = written(tmp_path / "a.txt", "\n".join(lines))
     assert Path(name).stat().st_size > 2 * PART_BYTES
@@ -220,7 +212,7 @@ def test_a_sample_has_every_line_once_at_its_place(tmp_path: Path) -> None:
         assert one.place() == f"{name}:{int(one.data.split()[1]) + 1}"
 
 
-def test_a_line_that_ends_where_a_part_does_is_read_once(tmp_path: Path) -> None:
+def test_a_line_that_ends_where_a_part_does_is_read_once(tmp_path):
     first = b"a" * (PART_BYTES - 1) + b"\n"
     name = written(tmp_path / "a.txt", first + b"b\n" + b"c" * PART_BYTES + b"\nd\n")
 
@@ -230,7 +222,7 @@ def test_a_line_that_ends_where_a_part_does_is_read_once(tmp_path: Path) -> None
     assert (b"d", f"{name}:4") in told(name, seed=0)
 
 
-def test_long_documents_are_cut_at_lines_or_characters() -> None:
+def test_long_documents_are_cut_at_lines_or_characters():
     assert pieces(b"ab\ncd\nef", 6) == [b"ab\ncd\n", b"ef"]
     assert pieces("ééé".encode(), 3) == ["é".encode()] * 3
     assert pieces(b"\x80" * 7, 3) == [b"\x80" * 3, b"\x80" * 3, b"\x80"]
@@ -239,7 +231,7 @@ def test_long_documents_are_cut_at_lines_or_characters() -> None:
     assert max(map(len, pieces(text))) <= MAX_DOCUMENT_BYTES
 
 
-def test_a_long_document_has_its_place_in_each_piece(tmp_path: Path) -> None:
+def test_a_long_document_has_its_place_in_each_piece(tmp_path):
     name = written(tmp_path / "a.txt", b"y" * (MAX_DOCUMENT_BYTES + 5))
     reading = Reading()
     found = list(Corpus.of([name]).documents(None, reading))
@@ -248,7 +240,7 @@ def test_a_long_document_has_its_place_in_each_piece(tmp_path: Path) -> None:
     assert (reading.cut, reading.documents) == (1, 1)
 
 
-def test_what_was_seen_is_remembered_in_a_table_that_does_not_grow() -> None:
+def test_what_was_seen_is_remembered_in_a_table_that_does_not_grow():
     seen = Seen(slots=8)
     assert not seen.add(b"a")
     assert seen.add(b"a")
@@ -259,9 +251,7 @@ def test_what_was_seen_is_remembered_in_a_table_that_does_not_grow() -> None:
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
 @pytest.mark.parametrize("name", ["wide.txt", "wide.jsonl", "wide.csv", "wide.txt.gz"])
-def test_text_of_another_encoding_is_not_read_as_bytes(
-    tmp_path: Path, name: str, encoding: str
-) -> None:
+def test_text_of_another_encoding_is_not_read_as_bytes(tmp_path, name, encoding):
     data = "\ufeffa text\n" if encoding.endswith("be") else "a text\n"
     content = data.encode(encoding)
     path = tmp_path / name
@@ -270,7 +260,7 @@ def test_text_of_another_encoding_is_not_read_as_bytes(
         Corpus.of([str(path)])
 
 
-def test_semicolons_are_no_commas(tmp_path: Path) -> None:
+def test_semicolons_are_no_commas(tmp_path):
     path = tmp_path / "semi.csv"
     path.write_text("id;text\n1;hello, you\n")
     with pytest.raises(TextsError, match="parted by semicolons"):

@@ -1,7 +1,5 @@
 """Toy files are run by who reads them, and mean what the library of their format makes of them."""
 
-from __future__ import annotations
-
 from itertools import islice
 
 import pytest
@@ -17,7 +15,7 @@ EACH, LONGEST = 40, 600
 
 
 @pytest.mark.parametrize("name", sorted(TOY_FILES.keys() - {"toy_file_dropout"}))
-def test_the_definition_gives_what_the_library_gives(name: str) -> None:
+def test_the_definition_gives_what_the_library_gives(name):
     vocabulary = resolve(name)
     assert vocabulary.unexpressed
     ours, library = (
@@ -33,11 +31,11 @@ def test_the_definition_gives_what_the_library_gives(name: str) -> None:
             except Unsupported:
                 continue
             assert ids == library.encode(data, Mode()), data
-            assert ours.decode(ids) == library.decode(ids), data  # type: ignore[attr-defined]
+            assert ours.decode(ids) == library.decode(ids), data
             compared += 1
     assert compared > 10 * EACH
 
 
-def test_they_are_listed_and_run_where_they_are_named_alone() -> None:
+def test_they_are_listed_and_run_where_they_are_named_alone():
     assert TOY_FILES.keys() <= {row["name"] for row in rows("vocabs")}
     assert not TOY_FILES.keys() & embedded().keys()

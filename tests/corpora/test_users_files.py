@@ -1,12 +1,8 @@
 """Files as users have them: patterns in every spelling, Whisper's ranks, what a step is called."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -23,13 +19,13 @@ from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 RANKS = b"".join(b"%s %d\n" % (base64.b64encode(bytes([byte])), byte) for byte in range(256))
 
 
-def ranks(folder: Path, content: bytes = RANKS) -> str:
+def ranks(folder, content=RANKS):
     path = folder / "ranks.tiktoken"
     path.write_bytes(content)
     return str(path)
 
 
-def refusal(source: str) -> str:
+def refusal(source):
     with pytest.raises(VocabularyError) as raised:
         resolve(source)
     return str(raised.value)
@@ -46,7 +42,7 @@ def refusal(source: str) -> str:
         (r"[\'\,]", "[',]"),
     ],
 )
-def test_spellings_that_are_one(one: str, other: str) -> None:
+def test_spellings_that_are_one(one, other):
     assert plain_spelling(one) == plain_spelling(other)
 
 
@@ -65,11 +61,11 @@ def test_spellings_that_are_one(one: str, other: str) -> None:
         (r"\d", r"\D"),
     ],
 )
-def test_spellings_that_are_two(one: str, other: str) -> None:
+def test_spellings_that_are_two(one, other):
     assert plain_spelling(one) != plain_spelling(other)
 
 
-def test_a_plain_spelling_means_the_same() -> None:
+def test_a_plain_spelling_means_the_same():
     import regex
 
     text = 'It\'s a\r\n test_ [x] \\ "q" 12345 日本語, a.b/c-d\t~ |&^ $!? \u00a0\n\n  '
@@ -78,7 +74,7 @@ def test_a_plain_spelling_means_the_same() -> None:
             assert regex.findall(plain_spelling(pattern), text) == regex.findall(pattern, text)
 
 
-def test_a_known_pre_tokenizer_is_known_however_it_is_spelled() -> None:
+def test_a_known_pre_tokenizer_is_known_however_it_is_spelled():
     """DeepSeek's own file has quotes without backslashes, and line ends as they are."""
     document = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
     spelled = [plain_spelling(one) for one in PATTERNS["deepseek_v3"]]
@@ -92,13 +88,13 @@ def test_a_known_pre_tokenizer_is_known_however_it_is_spelled() -> None:
     assert pre_name(vocabulary) == "deepseek-v3"
 
 
-def test_a_regular_expression_of_ones_own(tmp_path: Path) -> None:
+def test_a_regular_expression_of_ones_own(tmp_path):
     path = ranks(tmp_path)
     assert resolve(rf"{path}#pattern=/[a-z]+#|\p{{N}}/").splits == (r"[a-z]+#|\p{N}",)
     assert "no regular expression" in refusal(f"{path}#pattern=/[a/")
 
 
-def test_a_file_with_a_pattern(tmp_path: Path) -> None:
+def test_a_file_with_a_pattern(tmp_path):
     path = ranks(tmp_path)
     own = tmp_path / "pattern.txt"
     own.write_text("a\nb+\n", encoding="utf-8")
@@ -113,7 +109,7 @@ def test_a_file_with_a_pattern(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt4", "llama", "llama2", "qwen", "qwen3", "phi", "deepseek"])
-def test_no_other_tokenizers_pattern_is_suggested(name: str) -> None:
+def test_no_other_tokenizers_pattern_is_suggested(name):
     with pytest.raises(VocabularyError) as raised:
         splits_of(name, "here")
     assert "was meant" not in str(raised.value)
@@ -125,12 +121,12 @@ def test_no_other_tokenizers_pattern_is_suggested(name: str) -> None:
     ("name", "meant"),
     [("cl100k", "cl100k_base"), ("o200k_bsae", "o200k_base"), ("teken", "tekken")],
 )
-def test_a_slip_of_the_finger_is_seen(name: str, meant: str) -> None:
+def test_a_slip_of_the_finger_is_seen(name, meant):
     with pytest.raises(VocabularyError, match=f"; {meant} was meant"):
         splits_of(name, "here")
 
 
-def test_an_empty_token_is_a_hole_that_counts(tmp_path: Path) -> None:
+def test_an_empty_token_is_a_hole_that_counts(tmp_path):
     """Whisper's multilingual.tiktoken ends in such a line, so that its special ids begin later."""
     vocabulary = resolve(ranks(tmp_path, RANKS + b"= 256\n"))
     assert len(vocabulary) == 257
@@ -144,7 +140,7 @@ def test_an_empty_token_is_a_hole_that_counts(tmp_path: Path) -> None:
     assert not resolve(f"{ranks(tmp_path, many + b'= 50256')}#pattern=gpt2").special_tokens
 
 
-def test_a_rank_file_without_a_pattern_is_told_of(tmp_path: Path) -> None:
+def test_a_rank_file_without_a_pattern_is_told_of(tmp_path):
     path = tmp_path / "ranks.gz"
     path.write_bytes(gzip.compress(RANKS))
     problems = [problem.kind for problem in preflight(resolve(str(path)))]
@@ -152,14 +148,14 @@ def test_a_rank_file_without_a_pattern_is_told_of(tmp_path: Path) -> None:
     assert preflight(resolve(f"{path}#pattern=gpt2")) == []
 
 
-def test_a_step_is_called_as_in_its_file() -> None:
+def test_a_step_is_called_as_in_its_file():
     document = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
     document["normalizer"] = {"type": "Replace", "pattern": {"Regex": "'"}, "content": '"'}
     told = 'normalizer Replace {"pattern": {"Regex": "\'"}, "content": "\\""}'
     assert from_document(document, "one", None).unexpressed == (told,)
 
 
-def added(token_id: int, text: str) -> dict[str, object]:
+def added(token_id, text):
     """A special token of a tokenizer.json."""
     flags = dict.fromkeys(("single_word", "lstrip", "rstrip", "normalized"), False)
     return {"id": token_id, "content": text, "special": True, **flags}
@@ -176,9 +172,7 @@ def added(token_id: int, text: str) -> dict[str, object]:
         ({"type": "Unigram", "unk_id": 1, "vocab": [["[SEP]", 0.0], ["[X]", 0.0]]}, 1),
     ],
 )
-def test_the_unknown_token_is_known_of_files_that_the_model_does_not_express(
-    model: dict[str, Any], unknown: int | None
-) -> None:
+def test_the_unknown_token_is_known_of_files_that_the_model_does_not_express(model, unknown):
     entries = [added(i, text) for i, text in enumerate(dict(model["vocab"]))]
     document = {
         "model": model,
@@ -192,26 +186,26 @@ def test_the_unknown_token_is_known_of_files_that_the_model_does_not_express(
     assert vocabulary.unk_id == unknown
 
 
-def test_an_unknown_token_that_is_none_is_refused_there_too() -> None:
+def test_an_unknown_token_that_is_none_is_refused_there_too():
     model = {"type": "Unigram", "unk_id": 7, "vocab": [["a", 0.0]]}
     document = {"model": model, "normalizer": {"type": "Lowercase"}}
     with pytest.raises(VocabularyError, match="unk_id is 7"):
         from_document(document, "file", None)
 
 
-def encoding(**changes: object) -> dict[str, object]:
+def encoding(**changes):
     """An encoding as tiktoken's packages for JavaScript carry it, with a gap at 2."""
     ranks = "! 0 YQ== Yg==\n! 3 YWI=\n"
     return {"pat_str": r"\s+|\S+", "special_tokens": {"<s>": 2}, "bpe_ranks": ranks, **changes}
 
 
-def written(folder: Path, document: object) -> str:
+def written(folder, document):
     path = folder / "encoding.json"
     path.write_text(json.dumps(document))
     return str(path)
 
 
-def test_an_encoding_of_tiktoken_for_javascript(tmp_path: Path) -> None:
+def test_an_encoding_of_tiktoken_for_javascript(tmp_path):
     vocabulary = resolve(written(tmp_path, encoding()))
     assert vocabulary.tokens == (b"a", b"b", None, b"ab")
     assert dict(vocabulary.special_tokens) == {"<s>": 2}
@@ -238,13 +232,11 @@ def test_an_encoding_of_tiktoken_for_javascript(tmp_path: Path) -> None:
         ({"pat_str": "("}, "pat_str is no regular expression"),
     ],
 )
-def test_what_is_wrong_with_one_is_said(
-    tmp_path: Path, changes: dict[str, object], fault: str
-) -> None:
+def test_what_is_wrong_with_one_is_said(tmp_path, changes, fault):
     assert fault in refusal(written(tmp_path, encoding(**changes)))
 
 
-def test_a_token_may_be_spelled_like_its_field(tmp_path: Path) -> None:
+def test_a_token_may_be_spelled_like_its_field(tmp_path):
     document = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
     document["model"]["vocab"]["bpe_ranks"] = 600
     assert resolve(written(tmp_path, document)).format == "tokenizer.json"

@@ -1,7 +1,5 @@
 """A tokenizer.json with dropout is read and run as the file without, and told in one line."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from typing import Any
@@ -19,7 +17,7 @@ Json = dict[str, Any]
 
 @pytest.mark.parametrize("change", [{}, {"dropout": None}, {"dropout": 0.0}, {"dropout": 0.25}])
 @pytest.mark.parametrize("steps", [{}, {"normalizer": {"type": "Lowercase"}}])
-def test_a_file_with_dropout_is_read_as_one_without(change: Json, steps: Json) -> None:
+def test_a_file_with_dropout_is_read_as_one_without(change, steps):
     document = bpe_document(**steps, **change)
     content = json.dumps(document).encode()
     vocabulary = tokenizer_json.from_bytes(content, "x", None)

@@ -1,12 +1,10 @@
 """Loaders: what a file says arrives in the plain model; what it cannot say is one line."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
 import math
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -23,17 +21,14 @@ from corpora.vocabularies.model import (
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import load_path
 
-if TYPE_CHECKING:
-    from pathlib import Path
-
 Json = dict[str, Any]
 
 
-def rank_file(*tokens: bytes) -> bytes:
+def rank_file(*tokens):
     return b"".join(b"%s %d\n" % (base64.b64encode(t), i) for i, t in enumerate(tokens))
 
 
-def refusal(call: Any, *args: Any, **options: Any) -> str:
+def refusal(call, *args, **options):
     """The one line of the VocabularyError that a call must raise."""
     with pytest.raises(VocabularyError) as caught:
         call(*args, **options)
@@ -46,7 +41,7 @@ def refusal(call: Any, *args: Any, **options: Any) -> str:
 # tiktoken
 
 
-def test_a_rank_file_with_gaps(tmp_path: Path) -> None:
+def test_a_rank_file_with_gaps(tmp_path):
     path = tmp_path / "x.tiktoken"
     path.write_bytes(b"YQ== 0\nYg== 2\nYWI= 5\n\n")
     vocabulary = load_path(path, pattern="gpt2")
@@ -60,7 +55,7 @@ def test_a_rank_file_with_gaps(tmp_path: Path) -> None:
     assert vocabulary.source_path == str(path)
 
 
-def test_a_gzipped_rank_file_of_any_name(tmp_path: Path) -> None:
+def test_a_gzipped_rank_file_of_any_name(tmp_path):
     path = tmp_path / "ranks.txt"
     path.write_bytes(gzip.compress(rank_file(b"a", b"aa")))
     assert load_path(path).tokens == (b"a", b"aa")
@@ -83,7 +78,7 @@ def test_a_gzipped_rank_file_of_any_name(tmp_path: Path) -> None:
         (b"\x1f\x8bnonsense", "gzip"),
     ],
 )
-def test_damaged_rank_files(tmp_path: Path, content: bytes, fault: str) -> None:
+def test_damaged_rank_files(tmp_path, content, fault):
     path = tmp_path / "x.tiktoken"
     path.write_bytes(content)
     line = refusal(load_path, path)
@@ -91,7 +86,7 @@ def test_damaged_rank_files(tmp_path: Path, content: bytes, fault: str) -> None:
     assert fault in line
 
 
-def test_a_file_that_says_gz_and_is_not(tmp_path: Path) -> None:
+def test_a_file_that_says_gz_and_is_not(tmp_path):
     path = tmp_path / "x.tiktoken.gz"
     path.write_bytes(b"YQ== 0\n")
     assert "not gzip" in refusal(load_path, path)
@@ -100,7 +95,7 @@ def test_a_file_that_says_gz_and_is_not(tmp_path: Path) -> None:
 # tekken
 
 
-def tekken_document(**changes: Any) -> Json:
+def tekken_document(**changes):
     tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"abab", b"unused"]
     entries = [
         {"rank": rank, "token_bytes": base64.b64encode(token).decode(), "token_str": None}
@@ -116,12 +111,12 @@ def tekken_document(**changes: Any) -> Json:
     return {"config": config, "vocab": entries} | changes
 
 
-def write(path: Path, document: Any) -> Path:
+def write(path, document):
     path.write_text(json.dumps(document), encoding="utf-8")
     return path
 
 
-def test_tekken_puts_special_tokens_first(tmp_path: Path) -> None:
+def test_tekken_puts_special_tokens_first(tmp_path):
     vocabulary = load_path(write(tmp_path / "tekken.json", tekken_document()))
     assert len(vocabulary) == 268
     assert vocabulary.tokens[:10] == (None,) * 10
@@ -133,7 +128,7 @@ def test_tekken_puts_special_tokens_first(tmp_path: Path) -> None:
     assert vocabulary.splits == (".+",)
 
 
-def test_tekken_fills_up_its_own_special_tokens(tmp_path: Path) -> None:
+def test_tekken_fills_up_its_own_special_tokens(tmp_path):
     named = [{"rank": i, "token_str": text, "is_control": True} for i, text in enumerate("xyz")]
     document = tekken_document(special_tokens=named)
     vocabulary = load_path(write(tmp_path / "any.json", document))
@@ -157,7 +152,7 @@ def test_tekken_fills_up_its_own_special_tokens(tmp_path: Path) -> None:
         ({"special_tokens": [{}]}, "special_tokens"),
     ],
 )
-def test_damaged_tekken(tmp_path: Path, change: Json, fault: str) -> None:
+def test_damaged_tekken(tmp_path, change, fault):
     path = write(tmp_path / "tekken.json", tekken_document(**change))
     assert fault in refusal(load_path, path)
 
@@ -165,7 +160,7 @@ def test_damaged_tekken(tmp_path: Path, change: Json, fault: str) -> None:
 # SentencePiece
 
 
-def proto(model_type: int = 1, **spec: Any) -> Any:
+def proto(model_type=1, **spec):
     from sentencepiece import sentencepiece_model_pb2
 
     model = sentencepiece_model_pb2.ModelProto()
@@ -184,7 +179,7 @@ def proto(model_type: int = 1, **spec: Any) -> Any:
     return model
 
 
-def test_a_sentencepiece_model(tmp_path: Path) -> None:
+def test_a_sentencepiece_model(tmp_path):
     path = tmp_path / "x.model.v3"
     path.write_bytes(proto(2, add_dummy_prefix=False, escape_whitespaces=True).SerializeToString())
     vocabulary = load_path(path)
@@ -199,7 +194,7 @@ def test_a_sentencepiece_model(tmp_path: Path) -> None:
     )
 
 
-def test_a_score_that_is_not_a_number_loads(tmp_path: Path) -> None:
+def test_a_score_that_is_not_a_number_loads(tmp_path):
     model = proto()
     model.pieces[3].score = math.nan
     path = tmp_path / "x.model"
@@ -207,7 +202,7 @@ def test_a_score_that_is_not_a_number_loads(tmp_path: Path) -> None:
     assert math.isnan(load_path(path).pieces[3].score)
 
 
-def test_a_model_of_words_is_for_its_readers(tmp_path: Path) -> None:
+def test_a_model_of_words_is_for_its_readers(tmp_path):
     path = tmp_path / "x.model"
     path.write_bytes(proto(3).SerializeToString())
     vocabulary = load_path(path)
@@ -215,7 +210,7 @@ def test_a_model_of_words_is_for_its_readers(tmp_path: Path) -> None:
     assert vocabulary.unexpressed == ("trainer_spec.model_type word",)
 
 
-def test_a_rule_for_decoding_is_for_its_readers(tmp_path: Path) -> None:
+def test_a_rule_for_decoding_is_for_its_readers(tmp_path):
     model = proto()
     model.denormalizer_spec.precompiled_charsmap = b"some"
     path = tmp_path / "x.model"
@@ -224,9 +219,7 @@ def test_a_rule_for_decoding_is_for_its_readers(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("longer", [True, False])
-def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(
-    tmp_path: Path, longer: bool
-) -> None:
+def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(tmp_path, longer):
     model = proto(4)
     if not longer:
         model.pieces[4].type = 4  # user-defined: cut out before, as in BPE
@@ -237,7 +230,7 @@ def test_a_model_of_characters_is_bpe_unless_it_has_longer_pieces(
     assert bool(vocabulary.unexpressed) == longer
 
 
-def test_a_corrupt_model(tmp_path: Path) -> None:
+def test_a_corrupt_model(tmp_path):
     path = tmp_path / "x.model"
     path.write_bytes(proto().SerializeToString()[:-3])
     assert "corrupt" in refusal(load_path, path)
@@ -245,7 +238,7 @@ def test_a_corrupt_model(tmp_path: Path) -> None:
     assert "no pieces" in refusal(load_path, path)
 
 
-def test_a_model_cut_between_two_pieces(tmp_path: Path) -> None:
+def test_a_model_cut_between_two_pieces(tmp_path):
     whole = proto()
     whole.ClearField("trainer_spec")
     whole.ClearField("normalizer_spec")
@@ -257,7 +250,7 @@ def test_a_model_cut_between_two_pieces(tmp_path: Path) -> None:
 # tokenizer.json
 
 
-def test_the_byte_alphabet() -> None:
+def test_the_byte_alphabet():
     assert len(set(CHARACTERS)) == 256
     assert spell(b" a\n\x00\xad\xff") == "ĠaĊĀŃÿ"
     assert unspell("ĠaĊ") == b" a\n"
@@ -266,14 +259,14 @@ def test_the_byte_alphabet() -> None:
     assert unspell("".join(CHARACTERS)) == bytes(range(256))
 
 
-def bpe_document(**changes: Any) -> Json:
+def bpe_document(**changes):
     """A small byte-level BPE; ``changes`` replace fields of the document, or of its model."""
     model = {
         "type": "BPE",
         "vocab": {"a": 0, "b": 1, "Ġ": 2, "ab": 3, "Ġab": 4, "<s>": 7},
         "merges": ["a b", "Ġ ab"],
     }
-    document: Json = {
+    document = {
         "added_tokens": [{"id": 7, "content": "<s>", "special": True, "lstrip": True}],
         "normalizer": None,
         "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
@@ -287,11 +280,11 @@ def bpe_document(**changes: Any) -> Json:
     return document
 
 
-def read(document: Json) -> Any:
+def read(document):
     return tokenizer_json.from_document(document, "x", None)
 
 
-def test_a_byte_level_file() -> None:
+def test_a_byte_level_file():
     vocabulary = read(bpe_document(normalizer={"type": "NFC"}, ignore_merges=True))
     assert vocabulary.tokens == (b"a", b"b", b" ", b"ab", b" ab", None, None, None)
     assert vocabulary.merges.merged.tolist() == [3, 4]
@@ -303,12 +296,12 @@ def test_a_byte_level_file() -> None:
     assert vocabulary.ignore_merges
 
 
-def test_merges_as_pairs() -> None:
+def test_merges_as_pairs():
     pairs = read(bpe_document(merges=[["a", "b"], ["Ġ", "ab"]]))
     assert pairs.fingerprint == read(bpe_document()).fingerprint
 
 
-def test_pre_tokenizers_of_several_steps() -> None:
+def test_pre_tokenizers_of_several_steps():
     step = {"type": "Split", "pattern": {"Regex": "x+"}, "behavior": "Isolated", "invert": False}
     literal = step | {"pattern": {"String": "a.b"}}
     byte_level = {"type": "ByteLevel", "add_prefix_space": False, "use_regex": False}
@@ -331,7 +324,7 @@ def test_pre_tokenizers_of_several_steps() -> None:
         ({"added_tokens": [{"id": 7}]}, "added_tokens"),
     ],
 )
-def test_what_a_tokenizer_json_may_not_say(change: Json, fault: str) -> None:
+def test_what_a_tokenizer_json_may_not_say(change, fault):
     line = refusal(read, bpe_document(**change))
     assert line.startswith("x: ")
     assert fault in line
@@ -387,7 +380,7 @@ def test_what_a_tokenizer_json_may_not_say(change: Json, fault: str) -> None:
         ),
     ],
 )
-def test_what_the_plain_model_cannot_express(change: Json, step: str) -> None:
+def test_what_the_plain_model_cannot_express(change, step):
     vocabulary = read(bpe_document(**change))
     assert [told for told in vocabulary.unexpressed if step in told]
     assert vocabulary.native is not None
@@ -396,19 +389,19 @@ def test_what_the_plain_model_cannot_express(change: Json, step: str) -> None:
     assert vocabulary.normalizes
 
 
-def test_what_the_plain_model_says_is_not_said_to_be_missing() -> None:
+def test_what_the_plain_model_says_is_not_said_to_be_missing():
     documents = (bpe_document(), llama_document(), unigram_document())
     assert [read(document).unexpressed for document in documents] == [()] * len(documents)
 
 
 @pytest.mark.parametrize("content", [b"{", b"[]", b"null", b"\xff\xfe", b"{}", b'{"model": 1}'])
-def test_damaged_json(tmp_path: Path, content: bytes) -> None:
+def test_damaged_json(tmp_path, content):
     path = tmp_path / "tokenizer.json"
     path.write_bytes(content)
     assert str(path) in refusal(load_path, path)
 
 
-def llama_document() -> Json:
+def llama_document():
     return {
         "added_tokens": [{"id": 1, "content": "<s>", "special": True}],
         "normalizer": {
@@ -430,7 +423,7 @@ def llama_document() -> Json:
     }
 
 
-def test_a_character_level_file_with_byte_fallback() -> None:
+def test_a_character_level_file_with_byte_fallback():
     vocabulary = read(llama_document())
     assert vocabulary.alphabet is Alphabet.CHARACTERS
     assert vocabulary.byte_fallback
@@ -444,7 +437,7 @@ def test_a_character_level_file_with_byte_fallback() -> None:
     assert vocabulary.normalizer == Normalizer(add_dummy_prefix=True, escape_whitespaces=True)
 
 
-def test_metaspace_does_not_say_what_prepend_and_replace_say() -> None:
+def test_metaspace_does_not_say_what_prepend_and_replace_say():
     """It puts no space before a text that begins with one."""
     document = llama_document() | {
         "normalizer": None,
@@ -460,13 +453,13 @@ def test_metaspace_does_not_say_what_prepend_and_replace_say() -> None:
     assert read(document).unexpressed[0].startswith("pre_tokenizer Metaspace {")
 
 
-def test_unknown_characters_that_do_not_fuse() -> None:
+def test_unknown_characters_that_do_not_fuse():
     document = llama_document()
     document["model"] |= {"byte_fallback": False, "fuse_unk": False}
     assert read(document).unexpressed == ("model.fuse_unk false",)
 
 
-def unigram_document(**model: Any) -> Json:
+def unigram_document(**model):
     return {
         "added_tokens": [
             {"id": 1, "content": "<s>", "special": True},
@@ -491,7 +484,7 @@ def unigram_document(**model: Any) -> Json:
     }
 
 
-def test_a_unigram_file() -> None:
+def test_a_unigram_file():
     vocabulary = read(unigram_document())
     assert vocabulary.algorithm is Algorithm.UNIGRAM
     assert vocabulary.tokens == (None, None, b"a", b"b", None)
@@ -519,5 +512,5 @@ def test_a_unigram_file() -> None:
         ({"vocab": 3}, "vocab"),
     ],
 )
-def test_damaged_unigram_files(model: Json, fault: str) -> None:
+def test_damaged_unigram_files(model, fault):
     assert fault in refusal(read, unigram_document(**model))

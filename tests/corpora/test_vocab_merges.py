@@ -1,7 +1,5 @@
 """Deriving merges from ranks and scores, against the definition and against hand-worked cases."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random
@@ -9,20 +7,20 @@ import random
 import pytest
 
 from corpora.vocabularies.merges import merges_from_ranks, merges_from_scores
-from corpora.vocabularies.model import Merges, Piece, PieceType
+from corpora.vocabularies.model import Piece, PieceType
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tiktoken_file import parse
 from tests.data import data_path
 
 
-def triples(merges: Merges) -> list[tuple[int, int, int]]:
+def triples(merges):
     columns = (merges.left.tolist(), merges.right.tolist(), merges.merged.tolist())
     return list(zip(*columns, strict=True))
 
 
-def by_definition(tokens: list[bytes | None]) -> list[tuple[int, int, int]]:
+def by_definition(tokens):
     """Slow and literal: merge neighbours that spell a lower-ranked token, lowest first."""
-    ids: dict[bytes, int] = {}
+    ids = {}
     for token_id, token in enumerate(tokens):
         if token:
             ids.setdefault(token, token_id)
@@ -46,16 +44,16 @@ def by_definition(tokens: list[bytes | None]) -> list[tuple[int, int, int]]:
     return found
 
 
-def test_the_founding_dictionary() -> None:
+def test_the_founding_dictionary():
     # a b c ac bb ab acbb: ac = a c, bb = b b, ab = a b, acbb = ac bb
     assert triples(resolve("toy_acbb").merges) == [(0, 2, 3), (1, 1, 4), (0, 1, 5), (3, 4, 6)]
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_random_vocabularies_follow_the_definition(seed: int) -> None:
+def test_random_vocabularies_follow_the_definition(seed):
     rng = random.Random(seed)
     alphabet = b"ab" if seed % 2 else b"a\x00\xff"
-    tokens: list[bytes | None] = [bytes([byte]) for byte in alphabet]
+    tokens = [bytes([byte]) for byte in alphabet]
     while len(tokens) < 40:
         token = bytes(rng.choices(alphabet, k=rng.randint(2, 7)))
         if token not in tokens:
@@ -65,8 +63,8 @@ def test_random_vocabularies_follow_the_definition(seed: int) -> None:
     assert triples(merges_from_ranks(tokens)) == by_definition(tokens)
 
 
-def test_scores_order_merges_and_longer_left_parts_go_first() -> None:
-    def piece(text: str, score: float, kind: PieceType = PieceType.NORMAL) -> Piece:
+def test_scores_order_merges_and_longer_left_parts_go_first():
+    def piece(text, score, kind=PieceType.NORMAL):
         return Piece(text, score, kind)
 
     pieces = [
@@ -83,7 +81,7 @@ def test_scores_order_merges_and_longer_left_parts_go_first() -> None:
     assert triples(merges_from_scores(pieces)) == expected
 
 
-def test_control_pieces_are_not_parts() -> None:
+def test_control_pieces_are_not_parts():
     pieces = [
         Piece("<", -1.0, PieceType.NORMAL),
         Piece("s>", -1.0, PieceType.NORMAL),
@@ -99,7 +97,7 @@ def test_control_pieces_are_not_parts() -> None:
 @pytest.mark.parametrize(
     ("name", "tokens"), [("o200k_base", 199998), ("cl100k_base", 100256), ("voyage3_base", 151643)]
 )
-def test_proper_vocabularies_have_a_merge_for_every_longer_token(name: str, tokens: int) -> None:
+def test_proper_vocabularies_have_a_merge_for_every_longer_token(name, tokens):
     import gzip
 
     path = data_path(f"vocabs/{name}.tiktoken.gz")

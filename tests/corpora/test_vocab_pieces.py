@@ -1,11 +1,8 @@
 """Pieces in columns: they are to everybody what a tuple of pieces is."""
 
-from __future__ import annotations
-
 import hashlib
 import pickle
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -14,9 +11,6 @@ from hypothesis import strategies as st
 from corpora.vocabularies.model import Piece, PieceType
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sources import resolve
-
-if TYPE_CHECKING:
-    pass
 
 LISTS = st.lists(
     st.builds(
@@ -30,7 +24,7 @@ LISTS = st.lists(
 
 
 @given(LISTS)
-def test_columns_are_the_pieces(pieces: list[Piece]) -> None:
+def test_columns_are_the_pieces(pieces):
     expected = tuple(pieces)
     for columns in (Pieces.of(pieces), pickle.loads(pickle.dumps(Pieces.of(pieces)))):
         assert len(columns) == len(expected)
@@ -50,7 +44,7 @@ def test_columns_are_the_pieces(pieces: list[Piece]) -> None:
 
 
 @given(LISTS)
-def test_pieces_are_found_by_text_and_type(pieces: list[Piece]) -> None:
+def test_pieces_are_found_by_text_and_type(pieces):
     columns = Pieces.of(pieces)
     for text in {piece.text for piece in pieces} | {"a", "ab", "é"}:
         if text:
@@ -60,8 +54,8 @@ def test_pieces_are_found_by_text_and_type(pieces: list[Piece]) -> None:
 
 
 @given(LISTS, LISTS)
-def test_a_digest_tells_pieces_apart(one: list[Piece], other: list[Piece]) -> None:
-    def digest(pieces: list[Piece]) -> str:
+def test_a_digest_tells_pieces_apart(one, other):
+    def digest(pieces):
         made = hashlib.sha256()
         Pieces.of(pieces).update(made.update)
         return made.hexdigest()
@@ -69,7 +63,7 @@ def test_a_digest_tells_pieces_apart(one: list[Piece], other: list[Piece]) -> No
     assert (digest(one) == digest(other)) is (repr(one) == repr(other))
 
 
-def test_a_vocabulary_of_columns_is_that_of_a_tuple() -> None:
+def test_a_vocabulary_of_columns_is_that_of_a_tuple():
     vocabulary = resolve("toy_characters")
     assert isinstance(vocabulary.pieces, Pieces)
     assert replace(vocabulary, pieces=tuple(vocabulary.pieces)).fingerprint == (

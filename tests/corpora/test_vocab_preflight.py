@@ -5,23 +5,19 @@ from __future__ import annotations
 import math
 import pickle
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 
 from corpora.vocabularies.model import Merges, Piece, PieceType, RankOrder, Vocabulary
-from corpora.vocabularies.preflight import Problem, preflight
+from corpora.vocabularies.preflight import preflight
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tiktoken_file import from_ranks
 from harness.core.messages import packed
 from tests.breadth import thorough_from
 from tests.data import data_path
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
-
-def found(vocabulary: Vocabulary) -> dict[str, Problem]:
+def found(vocabulary):
     problems = preflight(vocabulary)
     assert all("\n" not in problem.message for problem in problems)
     kinds = {problem.kind: problem for problem in problems}
@@ -29,7 +25,7 @@ def found(vocabulary: Vocabulary) -> dict[str, Problem]:
     return kinds
 
 
-def counts(vocabulary: Vocabulary) -> dict[str, int]:
+def counts(vocabulary):
     return {kind: p.count for kind, p in found(vocabulary).items() if kind != "missing-bytes"}
 
 
@@ -40,19 +36,19 @@ def counts(vocabulary: Vocabulary) -> dict[str, int]:
         *("unigram_bytes", "toy_bytes", "toy_unigram", "toy_characters"),
     ],
 )
-def test_proper_vocabularies_have_no_problem(name: str) -> None:
+def test_proper_vocabularies_have_no_problem(name):
     assert preflight(resolve(name)) == []
 
 
 @pytest.mark.parametrize("name", ["toy_acbb", "toy_runs", "toy_ties"])
-def test_small_alphabets_only_lack_bytes(name: str) -> None:
+def test_small_alphabets_only_lack_bytes(name):
     vocabulary = resolve(name)
     letters = sum(len(token) == 1 for token in vocabulary.tokens if token)
     assert {k: p.count for k, p in found(vocabulary).items()} == {"missing-bytes": 256 - letters}
 
 
 @pytest.mark.data
-def test_llama3_has_707_tokens_that_do_not_encode_to_themselves() -> None:
+def test_llama3_has_707_tokens_that_do_not_encode_to_themselves():
     path = data_path("vocabs/llama3.tiktoken.gz")
     problems = found(resolve(f"{path}#pattern=llama3"))
     assert problems["not-self-encoding"].count == 707
@@ -64,44 +60,44 @@ def test_llama3_has_707_tokens_that_do_not_encode_to_themselves() -> None:
 
 @pytest.mark.data
 @pytest.mark.parametrize("name", thorough_from(1, ["o200k_base", "cl100k_base", "voyage3_base"]))
-def test_these_are_proper(name: str) -> None:
+def test_these_are_proper(name):
     path = data_path(f"vocabs/{name}.tiktoken.gz")
     assert preflight(resolve(f"{path}#pattern={name}")) == []
 
 
-def ranked(tokens: Sequence[bytes | None]) -> Vocabulary:
+def ranked(tokens):
     return from_ranks("x", tokens, splits=(), special_tokens={}, source_path=None)
 
 
-def test_an_unreachable_token_is_named() -> None:
+def test_an_unreachable_token_is_named():
     problems = found(resolve("toy_improper"))
     assert problems["not-self-encoding"].examples == ("'abcd'",)
     assert problems["no-valid-split"].count == 1
     assert problems["not-self-encoding-by-rank"].count == 1
 
 
-def test_missing_bytes() -> None:
+def test_missing_bytes():
     problem = found(ranked([bytes([b]) for b in range(256) if b not in (0, 255)]))["missing-bytes"]
     assert (problem.count, problem.examples) == (2, ("0x00", "0xFF"))
 
 
-def test_duplicate_tokens() -> None:
+def test_duplicate_tokens():
     problem = found(ranked([b"a", b"b", b"\xff", b"a", b"\xff"]))["duplicate-tokens"]
     assert (problem.count, problem.examples) == (2, ("'a'", "b'\\xff'"))
 
 
-def merged(tokens: list[bytes | None], merges: list[tuple[int, int, int]]) -> Vocabulary:
+def merged(tokens, merges):
     return replace(ranked(tokens), merges=Merges.of(merges), rank_order=RankOrder.MERGES)
 
 
-def test_ids_that_are_not_merge_order() -> None:
-    tokens: list[bytes | None] = [b"a", b"b", b"ab", b"ba", b"aa"]
+def test_ids_that_are_not_merge_order():
+    tokens = [b"a", b"b", b"ab", b"ba", b"aa"]
     assert counts(merged(tokens, [(0, 1, 2), (1, 0, 3), (0, 0, 4)])) == {}
     assert counts(merged(tokens, [(0, 0, 4), (0, 1, 2), (1, 0, 3)])) == {"ids-not-merge-order": 2}
 
 
-def test_merges_that_stand_twice_and_tokens_of_several() -> None:
-    tokens: list[bytes | None] = [b"a", b"aa", b"aaa"]
+def test_merges_that_stand_twice_and_tokens_of_several():
+    tokens = [b"a", b"aa", b"aaa"]
     vocabulary = merged(tokens, [(0, 0, 1), (0, 1, 2), (1, 0, 2), (0, 0, 1)])
     assert counts(vocabulary) == {
         "duplicate-merges": 1,
@@ -110,20 +106,20 @@ def test_merges_that_stand_twice_and_tokens_of_several() -> None:
     }
 
 
-def test_a_merge_that_an_earlier_one_prevents() -> None:
-    tokens: list[bytes | None] = [b"a", b"b", b"c", b"ab", b"bc", b"abc"]
+def test_a_merge_that_an_earlier_one_prevents():
+    tokens = [b"a", b"b", b"c", b"ab", b"bc", b"abc"]
     assert counts(merged(tokens, [(0, 1, 3), (1, 2, 4), (0, 4, 5)])) == {"not-self-encoding": 1}
     assert counts(merged(tokens, [(0, 1, 3), (1, 2, 4), (3, 2, 5)])) == {}
     # A token without any merge is not reached either.
     assert counts(merged(tokens, [(0, 1, 3), (1, 2, 4)])) == {"not-self-encoding": 1}
 
 
-def pieces_of(*changed: Piece, name: str = "toy_characters") -> Vocabulary:
+def pieces_of(*changed, name="toy_characters"):
     vocabulary = resolve(name)
     return replace(vocabulary, pieces=(*vocabulary.pieces, *changed))
 
 
-def test_odd_scores() -> None:
+def test_odd_scores():
     vocabulary = resolve("toy_unigram")
     odd = (
         Piece("x", math.nan, PieceType.NORMAL),
@@ -133,13 +129,13 @@ def test_odd_scores() -> None:
     assert (problem.count, problem.examples) == (2, ("'x' nan", "'y' -inf"))
 
 
-def test_byte_pieces_missing_under_byte_fallback() -> None:
+def test_byte_pieces_missing_under_byte_fallback():
     vocabulary = replace(resolve("toy_unigram"), byte_fallback=True)
     problem = found(vocabulary)["missing-byte-pieces"]
     assert (problem.count, problem.examples[0]) == (256, "<0x00>")
 
 
-def test_duplicate_pieces_but_not_bytes_that_spell_a_character() -> None:
+def test_duplicate_pieces_but_not_bytes_that_spell_a_character():
     vocabulary = resolve("toy_unigram")
     again = replace(
         vocabulary,
@@ -149,7 +145,7 @@ def test_duplicate_pieces_but_not_bytes_that_spell_a_character() -> None:
     assert counts(again) == {"duplicate-tokens": 1}
 
 
-def test_a_piece_that_better_scored_ones_prevent() -> None:
+def test_a_piece_that_better_scored_ones_prevent():
     from corpora.vocabularies.sentencepiece_model import from_pieces
 
     toy = resolve("toy_characters")
@@ -179,7 +175,7 @@ def test_a_piece_that_better_scored_ones_prevent() -> None:
     assert counts(vocabulary) == {"not-self-encoding": 1}
 
 
-def test_a_vocabulary_survives_being_packed() -> None:
+def test_a_vocabulary_survives_being_packed():
     for name in ("mistral_v3", "unigram_nfkc", "tekken_240911"):
         vocabulary = resolve(name)
         again = pickle.loads(packed(vocabulary))
@@ -193,12 +189,12 @@ class Meanwhile(str):
 
     vocabulary: Vocabulary
 
-    def __reduce__(self) -> tuple[type[str], tuple[str]]:
+    def __reduce__(self):
         assert self.vocabulary.byte_ids
         return str, ("meanwhile",)
 
 
-def test_what_was_asked_of_a_vocabulary_does_not_change_what_a_process_gets() -> None:
+def test_what_was_asked_of_a_vocabulary_does_not_change_what_a_process_gets():
     # Atheris found other inputs in a campaign's second run than in its first.
     vocabulary = replace(resolve("toy_bytes"))
     before = packed(vocabulary)
@@ -206,7 +202,7 @@ def test_what_was_asked_of_a_vocabulary_does_not_change_what_a_process_gets() ->
     assert packed(vocabulary) == before
 
 
-def test_a_vocabulary_can_be_packed_while_another_thread_works_with_it() -> None:
+def test_a_vocabulary_can_be_packed_while_another_thread_works_with_it():
     # A run broke off so: its judges work while the workers of forced tokens are given the task.
     text = Meanwhile("meanwhile")
     vocabulary = replace(resolve("toy_bytes"), source_path=text)

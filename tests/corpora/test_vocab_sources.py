@@ -1,12 +1,9 @@
 """From names to vocabularies: embedded ones, tiktoken's, the hub's, paths and their mistakes."""
 
-from __future__ import annotations
-
 import gzip
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -24,7 +21,7 @@ HERE = Path(sources.__file__).parent / "data"
 
 
 @pytest.mark.parametrize("name", sorted(embedded()))
-def test_embedded_vocabularies_load_under_their_name(name: str) -> None:
+def test_embedded_vocabularies_load_under_their_name(name):
     vocabulary = resolve(name)
     assert vocabulary.id == name
     assert len(vocabulary) > 5
@@ -34,7 +31,7 @@ def test_embedded_vocabularies_load_under_their_name(name: str) -> None:
         assert vocabulary.unk_id is not None
 
 
-def test_resolving_embedded_names_does_not_import_mistral_common() -> None:
+def test_resolving_embedded_names_does_not_import_mistral_common():
     code = (
         "import sys; from corpora.vocabularies.sources import resolve; resolve('mistral_v1');"
         "sys.exit('mistral_common' in sys.modules)"
@@ -43,14 +40,14 @@ def test_resolving_embedded_names_does_not_import_mistral_common() -> None:
 
 
 @pytest.fixture(autouse=True)
-def nothing_remembered() -> Iterator[None]:
+def nothing_remembered():
     """Encodings of tiktoken are loaded once; what a test stands in for them is for it alone."""
     sources._from_tiktoken.cache_clear()
     yield
     sources._from_tiktoken.cache_clear()
 
 
-def refusal(name: str) -> str:
+def refusal(name):
     with pytest.raises(VocabularyError) as caught:
         resolve(name)
     line = str(caught.value)
@@ -78,11 +75,11 @@ def refusal(name: str) -> str:
         ("hf:org/name@", "revision"),
     ],
 )
-def test_mistaken_names(name: str, fault: str) -> None:
+def test_mistaken_names(name, fault):
     assert fault in refusal(name)
 
 
-def test_a_path_with_a_pattern(tmp_path: Path) -> None:
+def test_a_path_with_a_pattern(tmp_path):
     path = tmp_path / "ranks.gz"
     path.write_bytes(gzip.compress(b"YQ== 0\nYWE= 1\n"))
     assert resolve(f"{path}#pattern=cl100k_base").splits == PATTERNS["cl100k_base"]
@@ -90,14 +87,14 @@ def test_a_path_with_a_pattern(tmp_path: Path) -> None:
     assert "cl100k_base was meant" in refusal(f"{path}#pattern=cl100k_bas")
 
 
-def test_content_tells_the_format_where_the_name_does_not(tmp_path: Path) -> None:
+def test_content_tells_the_format_where_the_name_does_not(tmp_path):
     shutil.copy(HERE / "unigram_bytes.model", tmp_path / "spiece")
     assert resolve(str(tmp_path / "spiece")).format == "sentencepiece"
     (tmp_path / "t").write_text(to_tokenizer_json(resolve("toy_bytes"), True), encoding="utf-8")
     assert resolve(str(tmp_path / "t")).format == "tokenizer.json"
 
 
-def test_tiktoken_encodings_come_with_their_special_tokens(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiktoken_encodings_come_with_their_special_tokens(monkeypatch):
     import tiktoken
 
     encoding = tiktoken.Encoding(
@@ -110,10 +107,10 @@ def test_tiktoken_encodings_come_with_their_special_tokens(monkeypatch: pytest.M
     assert vocabulary.splits == PATTERNS["o200k_base"]
 
 
-def test_tiktoken_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_tiktoken_without_a_network(monkeypatch):
     import tiktoken
 
-    def fail(name: str) -> None:
+    def fail(name):
         raise OSError("no route\nto host")
 
     monkeypatch.setattr(tiktoken, "get_encoding", fail)
@@ -121,12 +118,12 @@ def test_tiktoken_without_a_network(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def hub(tmp_path, monkeypatch):
     """A folder that stands for the hub: hf:org/name reads tmp_path/org/name."""
     hub_module = pytest.importorskip("huggingface_hub")
     errors = pytest.importorskip("huggingface_hub.errors")
 
-    def download(repository: str, file: str, revision: str | None = None) -> str:
+    def download(repository, file, revision=None):
         if repository == "down/down":
             raise ConnectionError("offline")
         path = tmp_path / repository / file
@@ -139,7 +136,7 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "org/name"
 
 
-def test_the_hub_prefers_tokenizer_json(hub: Path) -> None:
+def test_the_hub_prefers_tokenizer_json(hub):
     shutil.copy(HERE / "unigram_bytes.model", hub / "tokenizer.model")
     vocabulary = resolve("hf:org/name")
     assert (vocabulary.id, vocabulary.format) == ("org/name", "sentencepiece")
@@ -148,12 +145,12 @@ def test_the_hub_prefers_tokenizer_json(hub: Path) -> None:
     assert resolve("hf:org/name@main").format == "tokenizer.json"
 
 
-def test_hub_failures_are_one_line(hub: Path) -> None:
+def test_hub_failures_are_one_line(hub):
     assert "has none of tokenizer.json" in refusal("hf:org/name")
     assert "cannot be fetched (offline)" in refusal("hf:down/down")
 
 
-def test_the_hub_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_hub_is_an_extra(monkeypatch):
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     assert "tokgate[hub]" in refusal("hf:org/name")
 
@@ -162,7 +159,7 @@ def test_the_hub_is_an_extra(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS))
-def test_patterns_compile_in_all_three_engines(name: str) -> None:
+def test_patterns_compile_in_all_three_engines(name):
     import regex
     import tiktoken
     from tokenizers import Regex
@@ -174,7 +171,7 @@ def test_patterns_compile_in_all_three_engines(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base"])
-def test_patterns_split_as_tiktokens_own(name: str) -> None:
+def test_patterns_split_as_tiktokens_own(name):
     """Without possessive quantifiers, but alike on what makes them differ."""
     import random
 
@@ -199,8 +196,8 @@ def test_patterns_split_as_tiktokens_own(name: str) -> None:
 
 @pytest.mark.data
 def test_cl100k_gives_tiktokens_ids_where_white_space_ends_the_text(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     """tiktoken makes one piece of it, our pattern two: no token tells the difference."""
     import random
 
@@ -220,7 +217,7 @@ def test_cl100k_gives_tiktokens_ids_where_white_space_ends_the_text(
         assert ours.encode(text) == theirs.encode(text), repr(text)
 
 
-def test_special_tokens_go_with_the_encoding_not_with_the_pattern() -> None:
+def test_special_tokens_go_with_the_encoding_not_with_the_pattern():
     assert special_tokens_of("o200k_base", 199998)["<|endofprompt|>"] == 200018
     assert special_tokens_of("cl100k_base", 100256)["<|endoftext|>"] == 100257
     llama = special_tokens_of("llama3", 128000)
@@ -231,7 +228,7 @@ def test_special_tokens_go_with_the_encoding_not_with_the_pattern() -> None:
 
 
 @pytest.mark.data
-def test_a_rank_file_with_its_pattern_is_the_encoding() -> None:
+def test_a_rank_file_with_its_pattern_is_the_encoding():
     path = data_path("vocabs/o200k_base.tiktoken.gz")
     vocabulary = resolve(f"{path}#pattern=o200k_base")
     assert isinstance(vocabulary, Vocabulary)
@@ -245,7 +242,7 @@ def test_a_rank_file_with_its_pattern_is_the_encoding() -> None:
 # The trained models
 
 
-def test_what_the_trained_models_are_for() -> None:
+def test_what_the_trained_models_are_for():
     nfkc, fallback = resolve("unigram_nfkc"), resolve("unigram_bytes")
     assert nfkc.normalizer.charsmap
     assert any(piece.type == 4 and piece.text == "日本" for piece in nfkc.pieces)

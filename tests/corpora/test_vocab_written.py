@@ -1,7 +1,5 @@
 """Formats written from the plain model: the libraries encode with them as with the originals."""
 
-from __future__ import annotations
-
 import base64
 import gzip
 import json
@@ -24,7 +22,6 @@ from corpora.vocabularies.model import (
     Normalizer,
     Piece,
     PieceType,
-    Vocabulary,
     VocabularyError,
 )
 from corpora.vocabularies.sentencepiece_model import from_bytes, to_model_proto
@@ -55,19 +52,19 @@ SENTENCEPIECE = [
 ]
 
 
-def ids_of(tokenizer: Tokenizer, text: str) -> list[int]:
-    found: list[int] = tokenizer.encode(text, add_special_tokens=False).ids
+def ids_of(tokenizer, text):
+    found = tokenizer.encode(text, add_special_tokens=False).ids
     return found
 
 
-def original_bytes(vocabulary: Vocabulary) -> bytes:
+def original_bytes(vocabulary):
     assert vocabulary.source_path
     content = Path(vocabulary.source_path).read_bytes()
     return gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
 
 
 @pytest.mark.parametrize("name", thorough_from(2, SENTENCEPIECE))
-def test_a_rebuilt_proto_encodes_as_the_original(name: str) -> None:
+def test_a_rebuilt_proto_encodes_as_the_original(name):
     vocabulary = resolve(name)
     original = sentencepiece.SentencePieceProcessor(model_proto=original_bytes(vocabulary))
     content = to_model_proto(vocabulary)
@@ -77,7 +74,7 @@ def test_a_rebuilt_proto_encodes_as_the_original(name: str) -> None:
     assert from_bytes(content, "again", "x").fingerprint == vocabulary.fingerprint
 
 
-def test_suffix_mode_survives_being_rebuilt() -> None:
+def test_suffix_mode_survives_being_rebuilt():
     vocabulary = resolve("unigram_bytes")
     normalizer = replace(vocabulary.normalizer, treat_whitespace_as_suffix=True)
     suffixed = replace(vocabulary, normalizer=normalizer)
@@ -87,7 +84,7 @@ def test_suffix_mode_survives_being_rebuilt() -> None:
         to_tokenizer_json(suffixed, True)
 
 
-def test_what_a_sentencepiece_model_cannot_say() -> None:
+def test_what_a_sentencepiece_model_cannot_say():
     with pytest.raises(VocabularyError, match="no SentencePiece pieces"):
         to_model_proto(resolve("toy_acbb"))
     merges_only = from_document(
@@ -99,7 +96,7 @@ def test_what_a_sentencepiece_model_cannot_say() -> None:
         to_model_proto(replace(resolve("toy_unigram"), normalizer=Normalizer(form="NFC")))
 
 
-def tiktoken_of(vocabulary: Vocabulary) -> tiktoken.Encoding:
+def tiktoken_of(vocabulary):
     return tiktoken.Encoding(
         vocabulary.id,
         pat_str=vocabulary.pattern or r"[\s\S]+",
@@ -108,7 +105,7 @@ def tiktoken_of(vocabulary: Vocabulary) -> tiktoken.Encoding:
     )
 
 
-def agree_on_bytes(vocabulary: Vocabulary, texts: list[str]) -> None:
+def agree_on_bytes(vocabulary, texts):
     """tokenizers and tiktoken, with pre-tokenization, without, and with special tokens."""
     encoding = tiktoken_of(vocabulary)
     whole = Tokenizer.from_str(to_tokenizer_json(vocabulary, False))
@@ -128,19 +125,19 @@ def agree_on_bytes(vocabulary: Vocabulary, texts: list[str]) -> None:
 
 
 @pytest.mark.thorough  # a large vocabulary
-def test_tekken_through_tokenizers_and_tiktoken() -> None:
+def test_tekken_through_tokenizers_and_tiktoken():
     agree_on_bytes(resolve("tekken_240911"), [*TEXTS, "<s>", "[INST] x<s></s>", "<SPECIAL_20>"])
 
 
 @pytest.mark.parametrize("name", ["toy_bytes", "toy_improper"])
-def test_byte_level_toys_through_tokenizers_and_tiktoken(name: str) -> None:
+def test_byte_level_toys_through_tokenizers_and_tiktoken(name):
     texts = TEXTS if name == "toy_bytes" else ["abcd", "abcd abcda", "bcd abcdabcd ", "ab cd"]
     agree_on_bytes(resolve(name), texts)
 
 
 @pytest.mark.data
 @pytest.mark.thorough  # a large vocabulary
-def test_llama3_is_encoded_alike_though_improper() -> None:
+def test_llama3_is_encoded_alike_though_improper():
     path = data_path("vocabs/llama3.tiktoken.gz")
     vocabulary = resolve(f"{path}#pattern=llama3")
     lost = [" việc", " hợp", " nhiều", ".:.:", "x việc của nhiều người"]
@@ -148,7 +145,7 @@ def test_llama3_is_encoded_alike_though_improper() -> None:
 
 
 @pytest.mark.parametrize("name", ["mistral_v1", "mistral_v3", "unigram_bytes", "toy_characters"])
-def test_sentencepiece_vocabularies_through_tokenizers(name: str) -> None:
+def test_sentencepiece_vocabularies_through_tokenizers(name):
     vocabulary = resolve(name)
     processor = sentencepiece.SentencePieceProcessor(model_proto=to_model_proto(vocabulary))
     tokenizer = Tokenizer.from_str(to_tokenizer_json(vocabulary, True))
@@ -158,7 +155,7 @@ def test_sentencepiece_vocabularies_through_tokenizers(name: str) -> None:
         assert ids_of(tokenizer, text) == [token_id]
 
 
-def test_a_normalizing_unigram_through_tokenizers() -> None:
+def test_a_normalizing_unigram_through_tokenizers():
     vocabulary = resolve("unigram_nfkc")
     processor = sentencepiece.SentencePieceProcessor(model_proto=to_model_proto(vocabulary))
     tokenizer = Tokenizer.from_str(to_tokenizer_json(vocabulary, True))
@@ -175,7 +172,7 @@ def test_a_normalizing_unigram_through_tokenizers() -> None:
         sorted(set(embedded()) - {"tekken_240718", "mistral_v2", "mistral_v7", "mistral_v7m1"}),
     ),
 )
-def test_tokenizer_json_out_and_in_again(name: str) -> None:
+def test_tokenizer_json_out_and_in_again(name):
     before = resolve(name)
     after = from_document(json.loads(to_tokenizer_json(before, True)), name, None)
     for field in (
@@ -196,14 +193,14 @@ def test_tokenizer_json_out_and_in_again(name: str) -> None:
     assert after.wordpiece == before.wordpiece
 
 
-def test_an_improper_vocabulary_is_written_with_all_splits() -> None:
+def test_an_improper_vocabulary_is_written_with_all_splits():
     after = from_document(json.loads(to_tokenizer_json(resolve("toy_improper"), True)), "x", None)
     assert after.tokens[8] == b"abcd"
     assert after.merges.merged.tolist().count(8) == 1  # ab cd
     assert len(after.merges) == 5
 
 
-def test_scores_that_json_cannot_say() -> None:
+def test_scores_that_json_cannot_say():
     vocabulary = resolve("toy_unigram")
     odd = tuple(
         replace(piece, score=math.nan) if piece.text == "ab" else piece
@@ -216,7 +213,7 @@ def test_scores_that_json_cannot_say() -> None:
 # The bundle
 
 
-def test_the_bundle_of_a_bpe_vocabulary(tmp_path: Path) -> None:
+def test_the_bundle_of_a_bpe_vocabulary(tmp_path):
     path = tmp_path / "bundle.json"
     write_bundle(resolve("toy_acbb"), path)
     tokens = [
@@ -232,7 +229,7 @@ def test_the_bundle_of_a_bpe_vocabulary(tmp_path: Path) -> None:
     }
 
 
-def test_the_bundle_of_a_unigram_vocabulary(tmp_path: Path) -> None:
+def test_the_bundle_of_a_unigram_vocabulary(tmp_path):
     path = tmp_path / "bundle.json"
     vocabulary = resolve("unigram_nfkc")
     write_bundle(vocabulary, path)
@@ -247,7 +244,7 @@ def test_the_bundle_of_a_unigram_vocabulary(tmp_path: Path) -> None:
     assert bundle["add_dummy_prefix"] is True
 
 
-def test_the_vocabulary_of_a_load_request(tmp_path: Path) -> None:
+def test_the_vocabulary_of_a_load_request(tmp_path):
     assert wire_vocabulary(resolve("toy_acbb"), tmp_path / "b") == {
         "id": "toy_acbb",
         "algorithm": "bpe",
@@ -260,9 +257,7 @@ def test_the_vocabulary_of_a_load_request(tmp_path: Path) -> None:
     assert wire["path"].endswith("tekken_240911.json")
 
 
-def test_what_is_kept_is_what_would_be_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_is_kept_is_what_would_be_written(tmp_path, monkeypatch):
     monkeypatch.setenv(caches.TABLES, str(tmp_path))
     vocabulary = resolve("mistral_v3")
     for mode in (Mode(), Mode(pretokenize=False), Mode()):
@@ -277,7 +272,7 @@ def test_what_is_kept_is_what_would_be_written(
     ("second", "written"),
     [(b"b", "a b"), (b" b", ["a", " b"]), (b"b c", ["a", "b c"])],
 )
-def test_merges_are_lines_where_no_token_has_a_space(second: bytes, written: object) -> None:
+def test_merges_are_lines_where_no_token_has_a_space(second, written):
     """Releases of tokenizers before 0.20 read lines alone: no token with a space."""
     pieces = [
         Piece("<unk>", 0.0, PieceType.UNKNOWN),

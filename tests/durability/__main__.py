@@ -3,13 +3,9 @@
 Exit status 1 where something was lost or done twice. Ctrl-C prints the table so far.
 """
 
-from __future__ import annotations
-
 import argparse
 import sys
 from collections import Counter
-from collections.abc import Callable
-from pathlib import Path
 
 from rich.console import Console
 from rich.table import Table
@@ -21,7 +17,7 @@ SHOWN = 20
 """Faults that are told in full."""
 
 
-def main() -> int:
+def main():
     """The command; its exit status."""
     parser = argparse.ArgumentParser(prog="python -m tests.durability", description=__doc__)
     parser.add_argument("--kills", type=int, default=50, help="in all, over the subjects")
@@ -31,7 +27,7 @@ def main() -> int:
     given = parser.parse_args()
     names = given.subject or list(subjects.SUBJECTS)
     subjects.prepare()
-    accounts: dict[str, Account] = {}
+    accounts = {}
     status = 0
     try:
         for name, kills in zip(names, shares(names, given.kills), strict=True):
@@ -49,7 +45,7 @@ def main() -> int:
     return status or int(any(account.faults for account in accounts.values()))
 
 
-def shares(names: list[str], kills: int) -> list[int]:
+def shares(names, kills):
     """Half of the kills for campaigns, which have most to lose; the rest evenly."""
     if "fuzz" not in names or len(names) == 1:
         return [kills // len(names) + (i < kills % len(names)) for i in range(len(names))]
@@ -59,20 +55,20 @@ def shares(names: list[str], kills: int) -> list[int]:
     return [kills - rest if name == "fuzz" else next(counts) for name in names]
 
 
-def kill(name: str, kills: int, database: str, seed: int, account: Account) -> None:
+def kill(name, kills, database, seed, account):
     """All kills of one subject."""
     with folder() as scratch:
         killing = Killing(subjects.SUBJECTS[name](), databases(database, name), scratch, account)
         plan = planned(killing.begin(), kills, seed)
 
-        def after() -> None:
+        def after():
             if sys.stderr.isatty():
                 print(f"\r{name}: {account.kills} of {kills} kills", end="", file=sys.stderr)
 
         killing.run(plan, after)
 
 
-def databases(database: str, name: str) -> Callable[[Path], str]:
+def databases(database, name):
     """New databases: SQLite files, or schemas of their own in a database of PostgreSQL."""
     if database == "sqlite":
         return lambda home: str(home / "out" / "campaign.db")
@@ -81,7 +77,7 @@ def databases(database: str, name: str) -> Callable[[Path], str]:
     return fresh_databases(database, name)
 
 
-def table(title: str, account: Account) -> Table:
+def table(title, account):
     """Point of death, kills, survived, lost, twice."""
     made = Table(title=title, title_justify="left", box=None, padding=(0, 2, 0, 0))
     made.add_column("point of death", no_wrap=True)

@@ -17,13 +17,12 @@ import tempfile
 import time
 import traceback
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 from tests.durability.points import Points
-from tests.durability.subjects import Outcome, Subject
+from tests.durability.subjects import Subject
 
 SECONDS = 300.0
 """For a hang of one session."""
@@ -54,11 +53,11 @@ class Account:
     unreached: int = 0
 
     @property
-    def kills(self) -> int:
+    def kills(self):
         """How many sessions were killed."""
         return sum(row["kills"] for row in self.rows.values())
 
-    def add(self, points: Sequence[Point], lost: Sequence[str], twice: Sequence[str]) -> None:
+    def add(self, points, lost, twice):
         """Take in a campaign that was killed at these points."""
         for kind, _ in points:
             row = {"kills": 1, "survived": int(not (lost or twice))}
@@ -68,12 +67,12 @@ class Account:
 
 
 def session(
-    subject: Subject,
-    home: Path,
-    where: str,
-    dies_at: Point | None = None,
-    trace: Path | None = None,
-) -> bool:
+    subject,
+    home,
+    where,
+    dies_at=None,
+    trace=None,
+):
     """One session in a process of its own; whether it was killed at its point.
 
     Raises Broken where it ends otherwise than by that, or with success.
@@ -85,7 +84,7 @@ def session(
     return _ended(child, home)
 
 
-def _ended(child: int, home: Path) -> bool:
+def _ended(child, home):
     # A handler of alarms would be the test's own: it looks now and then instead.
     deadline = time.monotonic() + SECONDS
     while not (found := os.waitpid(child, os.WNOHANG))[0]:
@@ -100,15 +99,13 @@ def _ended(child: int, home: Path) -> bool:
     return status != 0
 
 
-def said(home: Path) -> str:
+def said(home):
     """The last line that a session has said."""
     lines = (home / "log").read_text(errors="replace").strip().splitlines()
     return lines[-1] if lines else "it said nothing"
 
 
-def _inside(
-    subject: Subject, home: Path, where: str, dies_at: Point | None, trace: Path | None
-) -> None:
+def _inside(subject, home, where, dies_at, trace):
     """The child's whole life."""
     status = 1
     try:
@@ -131,7 +128,7 @@ def _inside(
         os._exit(status)
 
 
-def forked(call: Callable[[], Any]) -> Any:
+def forked(call):
     """What a call returns in a process of its own: nothing that it opens stays open here."""
     inlet, outlet = os.pipe()
     child = os.fork()
@@ -139,7 +136,7 @@ def forked(call: Callable[[], Any]) -> Any:
         try:
             os.close(inlet)
             try:
-                answer: tuple[bool, Any] = True, call()
+                answer = True, call()
             except BaseException:
                 answer = False, traceback.format_exc()
             with os.fdopen(outlet, "wb") as file:
@@ -156,7 +153,7 @@ def forked(call: Callable[[], Any]) -> Any:
     return answer
 
 
-def reference(subject: Subject, home: Path, where: str) -> tuple[Outcome, Counter[str]]:
+def reference(subject, home, where):
     """What the subject comes to when nobody kills it, and the points on the way."""
     home.mkdir(parents=True)
     if session(subject, home, where, trace=home / "trace"):
@@ -165,7 +162,7 @@ def reference(subject: Subject, home: Path, where: str) -> tuple[Outcome, Counte
     return outcome, Counter((home / "trace").read_text().splitlines())
 
 
-def planned(points: Counter[str], kills: int, seed: int) -> list[Point]:
+def planned(points, kills, seed):
     """So many points, evenly over all kinds: each kind once before any twice.
 
     Those of a kind are taken evenly, too; the seed says where it begins.
@@ -184,7 +181,7 @@ def planned(points: Counter[str], kills: int, seed: int) -> list[Point]:
     return made
 
 
-def differences(expected: Outcome, found: Outcome) -> tuple[list[str], list[str]]:
+def differences(expected, found):
     """What was lost, or is another, and what is there that should not be, or is there twice."""
     lost, twice = [], []
     for group, things in expected.items():
@@ -198,12 +195,12 @@ def differences(expected: Outcome, found: Outcome) -> tuple[list[str], list[str]
     return lost, sorted(twice)
 
 
-def _short(value: object) -> str:
+def _short(value):
     text = str(value)
     return text if len(text) <= 100 else f"{text[:97]}..."
 
 
-def _apart(one: Any, other: Any) -> str:
+def _apart(one, other):
     """The first place where two values differ."""
     if isinstance(one, dict) and isinstance(other, dict):
         for key in dict.fromkeys([*other, *one]):
@@ -225,14 +222,14 @@ class Killing:
     scratch: Path
     account: Account = field(default_factory=Account)
 
-    def begin(self) -> Counter[str]:
+    def begin(self):
         """Run it undisturbed; the points that there are."""
         home = self.scratch / "undisturbed"
         self._expected, points = reference(self.subject, home, self.databases(home))
         shutil.rmtree(home)
         return points
 
-    def run(self, kills: Iterable[Point], after: Callable[[], None] = lambda: None) -> None:
+    def run(self, kills, after=lambda: None):
         """Kill at all these points; ``after`` is called after each campaign."""
         waiting, number = deque(kills), 0
         while waiting:
@@ -243,10 +240,10 @@ class Killing:
             shutil.rmtree(home)
             after()
 
-    def _campaign(self, home: Path, waiting: deque[Point]) -> None:
+    def _campaign(self, home, waiting):
         where = self.databases(home)
-        killed: list[Point] = []
-        faults: list[str] = []
+        killed = []
+        faults = []
         try:
             for _ in range(MOST_SESSIONS):
                 more = waiting and len(killed) < KILLS_A_CAMPAIGN
@@ -269,7 +266,7 @@ class Killing:
 
 
 @contextlib.contextmanager
-def folder() -> Iterator[Path]:
+def folder():
     """A folder for homes, in memory where that can be: fsync is the database's own affair."""
     shared = Path("/dev/shm")
     base = shared if os.access(shared, os.W_OK) else None

@@ -4,25 +4,16 @@ All of :class:`harness.workers.worker.Worker` is as it is: its threads, how it c
 again and withdraws. Only the process is an object, which an encoder can have die.
 """
 
-from __future__ import annotations
-
 import os
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from corpora.vocabularies import scratch
-from harness.core.messages import Loaded
 from harness.core.outcomes import Failed, Results, Status
 from harness.workers import worker
 from harness.workers.cell import CELL_BYTES, Progress
 from harness.workers.process import WorkerDied
 from harness.workers.server import Server
 from impls.bpe.naive import IMPLEMENTATION as NAIVE
-from impls.interface import About, Encoder, Mode
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.messages import Request
+from impls.interface import About, Mode
 
 
 class Death(BaseException):
@@ -37,11 +28,11 @@ class InsideProcess:
 
     def __init__(
         self,
-        module: str,
-        memory: int,
-        environment: Mapping[str, str],
-        **given: object,
-    ) -> None:
+        module,
+        memory,
+        environment,
+        **given,
+    ):
         cell = os.memfd_create("tokgate-progress")
         os.ftruncate(cell, CELL_BYTES)
         self._progress = Progress(cell)
@@ -49,7 +40,7 @@ class InsideProcess:
         self._server = Server(self._progress)
         self._scratch = scratch.temporary("worker-")
 
-    def ask(self, request: Request, seconds: float, kind: type, count: int = 0) -> Loaded | Results:
+    def ask(self, request, seconds, kind, count=0):
         answer = self._server.answer(request)
         if isinstance(answer, Results):
             dead = [i for i in range(len(answer)) if answer.status[i] == Status.CRASHED]
@@ -57,26 +48,26 @@ class InsideProcess:
                 raise WorkerDied(Failed(Status.CRASHED, "killed by SIGSEGV"), dead[0])
         return answer
 
-    def kill(self) -> None:
+    def kill(self):
         pass
 
-    def close(self) -> None:
+    def close(self):
         self._progress.close()
         self._scratch.cleanup()
 
 
-def install() -> None:
+def install():
     """Have the workers of this process do without processes."""
-    worker.Process = InsideProcess  # type: ignore[assignment,misc]
+    worker.Process = InsideProcess
 
 
 class _Encoder:
     """The right ids, but for one mutant."""
 
-    def __init__(self, mutant: str, right: Encoder) -> None:
+    def __init__(self, mutant, right):
         self._mutant, self._right = mutant, right
 
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         ids = list(self._right.encode(data, mode))
         if self._mutant == "dies" and b"\xf4" in data:
             raise Death
@@ -90,16 +81,16 @@ class _Encoder:
 class Planted:
     """An implementation with a mutant that shows within a few hundred cases."""
 
-    def __init__(self, mutant: str) -> None:
+    def __init__(self, mutant):
         self._mutant = mutant
         self.about = About(name=f"mini-{mutant}", version="1")
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         if mode != Mode(pretokenize=False):
             return "neither pre-tokenization nor special tokens"
         return NAIVE.supports(vocabulary, mode)
 
-    def load(self, vocabulary: Vocabulary) -> _Encoder:
+    def load(self, vocabulary):
         return _Encoder(self._mutant, NAIVE.load(vocabulary))
 
 

@@ -8,17 +8,13 @@ A point has a kind, as ``rename run.jsonl, before``, and is counted among those 
 write of bytes has three: before, after, and ``torn``, where half of it is written.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import signal
 import sys
 import threading
 from collections import Counter
-from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
 
 import sqlalchemy as sa
 from sqlalchemy.engine.default import DefaultDialect
@@ -37,7 +33,7 @@ STATEMENT = re.compile(
 )
 
 
-def die() -> NoReturn:
+def die():
     """End this process as a power cut would."""
     os.kill(os.getpid(), signal.SIGKILL)
     raise AssertionError("it is dead")
@@ -52,18 +48,18 @@ class Points:
 
     def __init__(
         self,
-        folders: Sequence[Path],
-        dies_at: tuple[str, int] | None = None,
-        trace: int | None = None,
-    ) -> None:
+        folders,
+        dies_at=None,
+        trace=None,
+    ):
         self._folders = tuple(f"{folder}{os.sep}" for folder in folders)
         self._dies_at, self._trace = dies_at, trace
-        self._counts: Counter[str] = Counter()
+        self._counts = Counter()
         self._lock = threading.Lock()
         self._write = os.write
-        self._changed: dict[int, str] = {}
+        self._changed = {}
 
-    def at(self, kind: str, last: Callable[[], object] = lambda: None) -> None:
+    def at(self, kind, last=lambda: None):
         """Come to a point: where it is the one to die at, do ``last`` and die."""
         with self._lock:
             self._counts[kind] += 1
@@ -73,7 +69,7 @@ class Points:
                 last()
                 die()
 
-    def install(self) -> None:
+    def install(self):
         """Watch this process from now on; there is no way back."""
         for name in ["mkdir", "unlink", "remove", "rmdir", "chmod", "truncate", "open"]:
             self._wrap(name, 0)
@@ -85,10 +81,10 @@ class Points:
 
     # Files.
 
-    def _wrap(self, name: str, place: int) -> None:
+    def _wrap(self, name, place):
         real = getattr(os, name)
 
-        def wrapped(*given: Any, **named: Any) -> Any:
+        def wrapped(*given, **named):
             label = self._label(given[place] if place < len(given) else "", named)
             if label is None or (name == "open" and not given[1] & (os.O_CREAT | os.O_TRUNC)):
                 return real(*given, **named)
@@ -99,10 +95,10 @@ class Points:
 
         setattr(os, name, wrapped)
 
-    def _wrap_write(self) -> None:
+    def _wrap_write(self):
         real = os.write
 
-        def wrapped(descriptor: int, data: Any) -> int:
+        def wrapped(descriptor, data):
             label = self._label(self._path_of(descriptor), {})
             if label is None:
                 return real(descriptor, data)
@@ -115,7 +111,7 @@ class Points:
 
         os.write = wrapped
 
-    def _audit(self, name: str, given: tuple[Any, ...]) -> None:
+    def _audit(self, name, given):
         # Files that are opened by ``open``, which calls no function of ``os``.
         if name == "open" and given[1] is not None and set("wax+") & set(given[1]):
             label = self._label(given[0], {})
@@ -123,13 +119,13 @@ class Points:
                 self.at(f"open {label} unwatched, before")
 
     @staticmethod
-    def _path_of(descriptor: int) -> str:
+    def _path_of(descriptor):
         try:
             return str(Path(f"/proc/self/fd/{descriptor}").readlink())
         except OSError:
             return ""
 
-    def _label(self, path: Any, named: dict[str, Any]) -> str | None:
+    def _label(self, path, named):
         """What a path is called in a kind; None where it is none of ours."""
         if isinstance(path, int):
             path = self._path_of(path)
@@ -147,14 +143,14 @@ class Points:
 
     # Databases.
 
-    def _listen(self) -> None:
-        def before(_c: Any, cursor: Any, statement: str, *_: Any) -> None:
+    def _listen(self):
+        def before(_c, cursor, statement, *_):
             named = STATEMENT.match(statement)
             if named:
                 self._changed[threading.get_ident()] = named[2].strip('"')
                 self.at(f"{named[1].lower()} {named[2]}, before")
 
-        def after(_c: Any, cursor: Any, statement: str, *_: Any) -> None:
+        def after(_c, cursor, statement, *_):
             named = STATEMENT.match(statement)
             if named:
                 self.at(f"{named[1].lower()} {named[2]}, after")
@@ -165,10 +161,10 @@ class Points:
             if "do_commit" in vars(dialect):
                 self._wrap_commit(dialect)
 
-    def _wrap_commit(self, dialect: type[DefaultDialect]) -> None:
+    def _wrap_commit(self, dialect):
         real = dialect.do_commit
 
-        def wrapped(its: DefaultDialect, connection: Any) -> None:
+        def wrapped(its, connection):
             changed = self._changed.pop(threading.get_ident(), None)
             if changed is None:  # it has only read
                 return real(its, connection)
@@ -176,8 +172,8 @@ class Points:
             real(its, connection)
             self.at(f"commit of {changed}, after")
 
-        dialect.do_commit = wrapped  # type: ignore[method-assign,assignment]
+        dialect.do_commit = wrapped
 
 
-def _subclasses(cls: type) -> set[type]:
+def _subclasses(cls):
     return {one for sub in cls.__subclasses__() for one in (sub, *_subclasses(sub))}

@@ -1,11 +1,7 @@
 """New databases on a PostgreSQL server that a URL names."""
 
-from __future__ import annotations
-
 import os
-from collections.abc import Callable
 from itertools import count
-from pathlib import Path
 
 import sqlalchemy as sa
 
@@ -16,16 +12,16 @@ VARIABLE = "TOKGATE_TEST_POSTGRES"
 """Of the environment: the URL of a server whose user may create databases."""
 
 
-def fresh_databases(url: str, name: str) -> Callable[[Path], str]:
+def fresh_databases(url, name):
     """URLs of new databases; the one before goes."""
     numbers = count()
     server = parse(url)
 
-    def replaced() -> str:
+    def replaced():
         number = next(numbers)
         names = [f"tokgate_{name}_{os.getpid()}_{n}" for n in (number - 1, number)]
 
-        def replace() -> None:
+        def replace():
             engine = sa.create_engine(server, isolation_level="AUTOCOMMIT")
             with engine.connect() as connection:
                 if number:

@@ -1,13 +1,10 @@
 """What is killed: commands that go on, each small, with what it must come to in the end."""
 
-from __future__ import annotations
-
 import base64
 import json
 import xml.etree.ElementTree as ET
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import Any, Protocol
 
 import sqlalchemy as sa
@@ -21,7 +18,6 @@ from harness.cli.records import recorded, reported
 from harness.core.countdown import Countdown
 from harness.engine import flow as runs
 from harness.engine import streams
-from harness.engine.plan import Plan
 from harness.engine.suites import Budget
 from harness.events import Found, read_events
 from harness.findings.folder import RunFolder
@@ -76,31 +72,31 @@ class Subject(Protocol):
     """
 
     @property
-    def name(self) -> str: ...
+    def name(self): ...
 
-    def session(self, home: Path, where: str) -> None:
+    def session(self, home, where):
         """Run to the end, or go on. home: a folder. where: a database."""
         ...
 
-    def outcome(self, home: Path, where: str) -> Outcome:
+    def outcome(self, home, where):
         """What there is after a session that came to its end."""
         ...
 
-    def faults(self, home: Path, where: str) -> list[str]:
+    def faults(self, home, where):
         """What is wrong with what a killed session has left."""
         ...
 
 
-def timeless(value: Any) -> Any:
+def timeless(value):
     """Plain data without times."""
     if isinstance(value, Mapping):
         return {k: timeless(v) for k, v in value.items() if k not in TIMES}
     return [timeless(one) for one in value] if isinstance(value, list | tuple) else value
 
 
-def files(out: Path, below: Iterable[str] = ("findings", "vocabularies")) -> dict[str, Any]:
+def files(out, below=("findings", "vocabularies")):
     """All files and folders below a folder: their names, and the contents of those named."""
-    found: dict[str, Any] = {}
+    found = {}
     for path in sorted(out.rglob("*")):
         name = str(path.relative_to(out))
         known = name.split("/", maxsplit=1)[0] in below and path.is_file()
@@ -109,9 +105,9 @@ def files(out: Path, below: Iterable[str] = ("findings", "vocabularies")) -> dic
     return {n: v for n, v in found.items() if not n.endswith(("-wal", "-shm"))}
 
 
-def record_of(out: Path) -> dict[str, Any]:
+def record_of(out):
     """The record as reports read it: events by what they are about."""
-    found: dict[str, Any] = {}
+    found = {}
     for event in read_events(out / "run.jsonl"):
         plain = timeless(json.loads(event.to_json()))
         key = event.id if isinstance(event, Found) else json.dumps(plain, sort_keys=True)
@@ -122,7 +118,7 @@ def record_of(out: Path) -> dict[str, Any]:
     return found
 
 
-def reports_of(out: Path) -> dict[str, Any]:
+def reports_of(out):
     """What of the reports can be compared."""
     summary = json.loads((out / "summary.json").read_text())
     found = {f"finding {one['id']}": one["input_b64"] for one in summary["findings"]}
@@ -133,7 +129,7 @@ def reports_of(out: Path) -> dict[str, Any]:
     }
 
 
-def broken_files(out: Path) -> list[str]:
+def broken_files(out):
     """The reports that are there in part."""
     faults = []
     ends = {"report.html": "</html>", "worst.html": "</html>", "junit.xml": ">"}
@@ -149,14 +145,14 @@ def broken_files(out: Path) -> list[str]:
     return faults
 
 
-def left_over(home: Path) -> dict[str, Any]:
+def left_over(home):
     """Temporary files and folders."""
     found = {f"tmp/{path.name}": "left over" for path in (home / "tmp").iterdir()}
     parts = {str(p.relative_to(home)): "left over" for p in (home / "out").rglob(".*")}
     return found | parts
 
 
-def ledger_of(where: str) -> dict[str, dict[str, Any]]:
+def ledger_of(where):
     """The runs of a ledger, with what they are made of."""
     with sa.orm.Session(open_database(where)) as session:
         found = {}
@@ -172,7 +168,7 @@ def ledger_of(where: str) -> dict[str, dict[str, Any]]:
         return found
 
 
-def halves(where: str) -> list[str]:
+def halves(where):
     """What is wrong with a ledger: runs that are there in part."""
     return [
         f"ledger: the run {name} is there in part"
@@ -181,7 +177,7 @@ def halves(where: str) -> list[str]:
     ]
 
 
-def last_runs(where: str) -> dict[str, Any]:
+def last_runs(where):
     """The distinct ends of the runs of a ledger: as many sessions as ended have the same."""
     return {
         json.dumps([one["verdict"], sorted(one["findings"])]): one["versions"]
@@ -189,7 +185,7 @@ def last_runs(where: str) -> dict[str, Any]:
     }
 
 
-def small_plan(cases: int, checks: tuple[str, ...], mutants: tuple[str, ...]) -> Plan:
+def small_plan(cases, checks, mutants):
     """Toys, the definition, and implementations with mutants."""
     own = [f"tests.durability.inside:{mutant}" for mutant in mutants]
     drawn = ("edge", "repeats", "raw")
@@ -201,24 +197,24 @@ class Campaign:
 
     name = "fuzz"
 
-    def __init__(self, cases: int = 144) -> None:
+    def __init__(self, cases=144):
         plan = small_plan(cases, ("survival", "equivalence"), ("Errs", "Drops", "Dies"))
         self._plan = FuzzPlan(plan, shards=2, structured=False, coverage=False, canary=False)
 
-    def session(self, home: Path, where: str) -> None:
+    def session(self, home, where):
         out = home / "out"
 
-        def progress(known: set[str]) -> FuzzProgress:
+        def progress(known):
             return FuzzProgress(Console(stderr=True), known, None)
 
-        def report(made: Any) -> None:
+        def report(made):
             reported(out, where)
 
         store = CampaignStore(where, "test")
         made = execute(self._plan, store, out, "test", progress, report, 3600)
         assert made.finished.complete, made.finished.reasons
 
-    def outcome(self, home: Path, where: str) -> Outcome:
+    def outcome(self, home, where):
         whole = everything(where)
         note_told(home)
         told = (home / "told").read_text().split()
@@ -237,12 +233,12 @@ class Campaign:
             "told as new": dict.fromkeys(told, True),
         }
 
-    def faults(self, home: Path, where: str) -> list[str]:
+    def faults(self, home, where):
         note_told(home)
         return [*broken_files(home / "out"), *halves(where)]
 
 
-def note_told(home: Path) -> None:
+def note_told(home):
     """Keep what the last session told as new, if it came to its reports: its user may see it."""
     out = home / "out"
     whole = (out / "report.html").is_file() and (out / "summary.md").is_file()
@@ -251,7 +247,7 @@ def note_told(home: Path) -> None:
         told.write("".join(f"{name}\n" for name in about.get("new", ())))
 
 
-def consistent(out: Path) -> dict[str, Any]:
+def consistent(out):
     """Findings in whose folder there is another input than in the record."""
     wrong = {}
     for event in read_events(out / "run.jsonl"):
@@ -267,18 +263,18 @@ class WholeRun:
 
     name = "run"
 
-    def __init__(self, cases: int = 96) -> None:
+    def __init__(self, cases=96):
         self._plan = replace(
             small_plan(cases, ("survival", "equivalence"), ("Errs", "Drops")), jobs=1
         )
 
-    def session(self, home: Path, where: str) -> None:
+    def session(self, home, where):
         out = home / "out"
         result = runs.execute(self._plan, RunFolder(out), [], "test", studies)
         assert result.finished.complete, result.finished.reasons
         reported(out, where, keep=True)
 
-    def outcome(self, home: Path, where: str) -> Outcome:
+    def outcome(self, home, where):
         return {
             "record": record_of(home / "out"),
             "reports": reports_of(home / "out"),
@@ -287,7 +283,7 @@ class WholeRun:
             "ledger": last_runs(where),
         }
 
-    def faults(self, home: Path, where: str) -> list[str]:
+    def faults(self, home, where):
         out = home / "out"
         found = [*broken_files(out), *halves(where)]
         if (out / "run.jsonl").exists():
@@ -306,13 +302,13 @@ class WholeRun:
 
 
 def inline(
-    task: Task,
-    jobs: Iterable[Any],
-    processes: int,
-    stopped: Callable[[], bool] = lambda: False,
-    ready: Callable[[], None] = lambda: None,
-    left: Callable[[str], None] = lambda line: None,
-) -> Iterator[Any]:
+    task,
+    jobs,
+    processes,
+    stopped=lambda: False,
+    ready=lambda: None,
+    left=lambda line: None,
+):
     """The answers of jobs that are done in this process."""
     policies = policies_of(task.vocabulary)
     ready()
@@ -322,10 +318,10 @@ def inline(
         yield job, job.run(policies, task, lambda: None)
 
 
-_policies: dict[str, Policies] = {}
+_policies = {}
 
 
-def policies_of(vocabulary: Any) -> Policies:
+def policies_of(vocabulary):
     """The policies of a vocabulary, which take a second to make, once for all sessions."""
     if vocabulary.id not in _policies:
         _policies[vocabulary.id] = Policies(vocabulary)
@@ -340,11 +336,11 @@ class ForcedWalk:
 
     name = "forced"
 
-    def __init__(self, schemas: int = 3) -> None:
+    def __init__(self, schemas=3):
         self._schemas = schemas
         policies_of(sources.resolve(FORCED_VOCABULARY))
 
-    def session(self, home: Path, where: str) -> None:
+    def session(self, home, where):
         out = home / "out"
         cli_forced.command(
             "own", FORCED_VOCABULARY, policy=["printed", "healed:tokens=1", "exact"],
@@ -353,9 +349,9 @@ class ForcedWalk:
         finished = recorded(out).finished
         assert finished is not None and finished.complete, finished
 
-    def outcome(self, home: Path, where: str) -> Outcome:
+    def outcome(self, home, where):
         lines = (home / "out" / forced.RECORD).read_text().splitlines()
-        done: dict[str, Any] = {}
+        done = {}
         for line in lines:
             raw = json.loads(line)
             name = f"{raw['unit']}"
@@ -367,11 +363,11 @@ class ForcedWalk:
             "left over": left_over(home),
         }
 
-    def faults(self, home: Path, where: str) -> list[str]:
+    def faults(self, home, where):
         return broken_files(home / "out")
 
 
-def without_seconds(value: Any) -> Any:
+def without_seconds(value):
     """Results without the times that policies took."""
     if isinstance(value, Mapping):
         return {k: without_seconds(v) for k, v in value.items() if "second" not in k}
@@ -383,17 +379,17 @@ class Adversary:
 
     name = "adversary"
 
-    def __init__(self, rounds: int = 6) -> None:
+    def __init__(self, rounds=6):
         self._rounds = rounds
         vocabulary = sources.resolve(FORCED_VOCABULARY)
         policies_of(vocabulary)
         task = Task(vocabulary, ["healed:tokens=1", "printed"], "flexible", 0, 60.0, 2**32)
         self._task = task
 
-    def session(self, home: Path, where: str) -> None:
+    def session(self, home, where):
         hunt = hunts.Hunt(self._task, Budget(cases=10**9), home / "out")
 
-        def watch(share: float, what: str) -> None:
+        def watch(share, what):
             if len(hunt.journal.done) >= self._rounds:
                 raise KeyboardInterrupt
 
@@ -403,9 +399,9 @@ class Adversary:
             hunt.journal.close()
             hunt.save()
 
-    def outcome(self, home: Path, where: str) -> Outcome:
+    def outcome(self, home, where):
         out = home / "out"
-        rounds: dict[str, Any] = {}
+        rounds = {}
         for line in (out / hunts.RECORD).read_text().splitlines():
             raw = json.loads(line)
             name = f"{raw['unit']}"
@@ -418,7 +414,7 @@ class Adversary:
             "left over": left_over(home),
         }
 
-    def faults(self, home: Path, where: str) -> list[str]:
+    def faults(self, home, where):
         return broken_files(home / "out")
 
 
@@ -427,11 +423,11 @@ class Worst:
 
     name = "worst"
 
-    def __init__(self, generations: int = 6) -> None:
+    def __init__(self, generations=6):
         self._generations = generations
         self._breeder = Breeder(sources.resolve("tekken_240911"))
 
-    def session(self, home: Path, where: str) -> None:
+    def session(self, home, where):
         out = home / "out"
         out.mkdir(exist_ok=True)
         store = store_of(out, {"seed": 1})
@@ -460,7 +456,7 @@ class Worst:
             report.families = str(file)
         write(study_files("worst", report.to_json(), worst_tables.page(report, [])), out)
 
-    def outcome(self, home: Path, where: str) -> Outcome:
+    def outcome(self, home, where):
         out = home / "out"
         store = store_of(out, {"seed": 1})
         store.begin({"seed": 1}, anew=False)
@@ -474,7 +470,7 @@ class Worst:
             "left over": left_over(home),
         }
 
-    def faults(self, home: Path, where: str) -> list[str]:
+    def faults(self, home, where):
         found = broken_files(home / "out")
         file = home / "out" / "families.toml"
         if file.exists():
@@ -482,7 +478,7 @@ class Worst:
         return found
 
 
-def prepare() -> None:
+def prepare():
     """Replace what would start processes, for all sessions that are forked from this process.
 
     And do once what all of them would do: compile functions, and map tables.
@@ -492,10 +488,8 @@ def prepare() -> None:
     inside.NAIVE.load(vocabulary).encode(b"ab", Mode(pretokenize=False))
     sa.orm.configure_mappers()
     inside.install()
-    forced.results = inline  # type: ignore[assignment]
-    hunts.results = inline  # type: ignore[assignment]
+    forced.results = inline
+    hunts.results = inline
 
 
-SUBJECTS: dict[str, Callable[[], Subject]] = {
-    one.name: one for one in (Campaign, WholeRun, ForcedWalk, Adversary, Worst)
-}
+SUBJECTS = {one.name: one for one in (Campaign, WholeRun, ForcedWalk, Adversary, Worst)}

@@ -1,7 +1,5 @@
 """Kills at points of death: some in ``make test-all``, a thousand each night."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -62,7 +60,7 @@ with folder() as scratch:
 """
 
 
-def durability(*options: str) -> subprocess.CompletedProcess[str]:
+def durability(*options):
     """The command, in a process of its own: it forks, which a process with threads should not."""
     return subprocess.run(
         [sys.executable, "-m", "tests.durability", *options],
@@ -70,7 +68,7 @@ def durability(*options: str) -> subprocess.CompletedProcess[str]:
     )  # fmt: skip
 
 
-def survived(ended: subprocess.CompletedProcess[str], least: int) -> None:
+def survived(ended, least):
     """Nothing was lost or twice, in at least so many kills."""
     assert ended.returncode == 0, ended.stdout + ended.stderr
     totals = [line.split()[1:] for line in ended.stdout.splitlines() if line.startswith("all ")]
@@ -81,13 +79,13 @@ def survived(ended: subprocess.CompletedProcess[str], least: int) -> None:
 
 @pytest.mark.first
 @pytest.mark.thorough
-def test_whatever_writes_survives_kills() -> None:
+def test_whatever_writes_survives_kills():
     survived(durability("--kills", "12"), 8)
 
 
 @pytest.mark.first
 @pytest.mark.thorough
-def test_a_campaign_on_postgresql_survives() -> None:
+def test_a_campaign_on_postgresql_survives():
     named = os.environ.get(VARIABLE)
     options = ("--kills", "4", "--subject", "fuzz", "--subject", "run", "--database")
     if named:
@@ -99,7 +97,7 @@ def test_a_campaign_on_postgresql_survives() -> None:
 
 @pytest.mark.parametrize("how", ["lost", "twice"])
 @pytest.mark.thorough  # campaigns that are killed
-def test_what_is_careless_shows(how: str) -> None:
+def test_what_is_careless_shows(how):
     """The comparison can fail, either way."""
     ended = subprocess.run(
         [sys.executable, "-c", LOSES, how],
@@ -111,7 +109,7 @@ def test_what_is_careless_shows(how: str) -> None:
     assert lost if how == "lost" else twice
 
 
-def test_kills_are_spread_over_all_kinds() -> None:
+def test_kills_are_spread_over_all_kinds():
     points = Counter({f"kind {n}": n for n in range(1, 11)})
     assert len({kind for kind, _ in planned(points, 5, 0)}) == 5
     many = planned(points, 200, 3)

@@ -7,25 +7,18 @@ import io
 import struct
 import tarfile
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
 
 import zstandard
 
 from tests.fuzzing.mutation import TEXTS, damaged_bytes, damaged_tree, encoded, text_of, tree_of
-
-if TYPE_CHECKING:
-    import random
 
 LENGTHS = (0, 1, 2, 8, 255, 2**16, 2**31, 2**32 - 1, 2**40, 2**63, 2**64 - 1)
 """What a damaged length or count may be."""
 
 # --- protocol buffers -----------------------------------------------------------------------------
 
-Field = tuple[int, int, Any]
-"""Number, wire type, and value: an integer, bytes, or a list of the fields of a message."""
 
-
-def varint(number: int) -> bytes:
+def varint(number):
     """An unsigned integer as protocol buffers write it."""
     out = bytearray()
     while number > 127:
@@ -35,7 +28,7 @@ def varint(number: int) -> bytes:
     return bytes(out)
 
 
-def _read_varint(data: bytes, at: int) -> tuple[int, int]:
+def _read_varint(data, at):
     number = shift = 0
     while True:
         byte = data[at]
@@ -46,14 +39,14 @@ def _read_varint(data: bytes, at: int) -> tuple[int, int]:
         shift += 7
 
 
-def parsed(data: bytes, depth: int) -> list[Field]:
+def parsed(data, depth):
     """The fields of a valid message; those of its messages too, ``depth`` deep."""
-    fields: list[Field] = []
+    fields = []
     at = 0
     while at < len(data):
         key, at = _read_varint(data, at)
         number, wire = key >> 3, key & 7
-        value: Any
+        pass
         if wire == 0:
             value, at = _read_varint(data, at)
         elif wire == 2:
@@ -68,7 +61,7 @@ def parsed(data: bytes, depth: int) -> list[Field]:
     return fields
 
 
-def serialized(fields: list[Field]) -> bytes:
+def serialized(fields):
     """The bytes of a message."""
     out = b""
     for number, wire, value in fields:
@@ -84,12 +77,12 @@ def serialized(fields: list[Field]) -> bytes:
     return out
 
 
-def damaged_proto(fields: list[Field], rng: random.Random) -> bytes:
+def damaged_proto(fields, rng):
     """A message with up to three faults in its fields or those of its messages."""
     fields = [(n, w, list(v) if isinstance(v, list) else v) for n, w, v in fields]
     for _ in range(rng.choice((1, 1, 2, 3))):
         inside = [v for _, _, v in fields if isinstance(v, list) and v]
-        target: list[Field] = rng.choice(inside) if inside and rng.random() < 0.75 else fields
+        target = rng.choice(inside) if inside and rng.random() < 0.75 else fields
         if not target:
             break
         at, kind = rng.randrange(len(target)), rng.randrange(8)
@@ -130,13 +123,13 @@ class GgufField:
 _SIZES = {0: 1, 1: 1, 2: 2, 3: 2, 4: 4, 5: 4, 6: 4, 7: 1, 10: 8, 11: 8, 12: 8}
 
 
-def gguf_fields(content: bytes) -> list[GgufField]:
+def gguf_fields(content):
     """The fields of a valid file."""
     found = []
     (count,) = struct.unpack_from("<Q", content, 16)
     at = 24
 
-    def end(kind: int, at: int) -> int:
+    def end(kind, at):
         if kind == 8:
             return at + 8 + int(struct.unpack_from("<Q", content, at)[0])
         if kind != 9:
@@ -158,15 +151,15 @@ def gguf_fields(content: bytes) -> list[GgufField]:
     return found
 
 
-def _array(kind: int, count: int, body: bytes) -> bytes:
+def _array(kind, count, body):
     return struct.pack("<IQ", kind, count) + body
 
 
-def _text(text: bytes) -> bytes:
+def _text(text):
     return struct.pack("<Q", len(text)) + text
 
 
-def damaged_gguf(fields: list[GgufField], rng: random.Random) -> bytes:
+def damaged_gguf(fields, rng):
     """A file with up to three faults in its fields, and seldom one in its header."""
     fields = list(fields)
     for _ in range(rng.choice((1, 1, 2, 3))):
@@ -230,7 +223,7 @@ CASE = tree_of(
 )
 
 
-def damaged_tar(rng: random.Random) -> bytes:
+def damaged_tar(rng):
     """An archive of cases, some damaged, under names and of types that none should have."""
     raw = io.BytesIO()
     layout = rng.choice((tarfile.PAX_FORMAT, tarfile.GNU_FORMAT, tarfile.USTAR_FORMAT))
@@ -270,7 +263,7 @@ def damaged_tar(rng: random.Random) -> bytes:
     return content
 
 
-def _other_size(content: bytes, rng: random.Random) -> bytes:
+def _other_size(content, rng):
     """The size in the first header replaced, and its checksum mended."""
     if len(content) < 512:
         return content

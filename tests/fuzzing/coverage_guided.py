@@ -7,8 +7,6 @@ neither refuses clearly nor loads what is whole ends the process, and libFuzzer 
 ``crash-..``; ``-rss_limit_mb`` and ``-timeout`` are set to the limits of the loaders.
 """
 
-from __future__ import annotations
-
 import importlib
 import random
 import sys
@@ -48,7 +46,7 @@ MUTANTS = 500
 """Of valid files, written to a corpus that is empty."""
 
 
-def main() -> None:
+def main():
     """Fuzz the loader of the format that is named first."""
     if len(sys.argv) < 2 or sys.argv[1] not in NAMES:
         sys.exit(f"give a format: {', '.join(NAMES)}")
@@ -63,7 +61,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="tokgate-fuzz-") as folder:
         path = Path(folder, form.file)
 
-        def one(data: bytes) -> None:
+        def one(data):
             path.write_bytes(data or b"\n")
             form.use(path)
 

@@ -6,7 +6,7 @@ import base64
 import json
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import regex
 
@@ -14,7 +14,7 @@ from corpora.families import user
 from corpora.grammars.corpus import CorpusError, read_cases
 from corpora.vocabularies import sources
 from corpora.vocabularies.gguf_file import to_gguf
-from corpora.vocabularies.model import Vocabulary, VocabularyError
+from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.preflight import preflight
 from corpora.vocabularies.sentencepiece_model import to_model_proto
@@ -63,7 +63,7 @@ class Unclear(AssertionError):
     """A refusal that a user could not read."""
 
 
-def refused(error: Exception, path: Path) -> bool:
+def refused(error, path):
     """Hold a refusal to what is promised: one printable line of bounded length, with the file."""
     line = str(error)
     if not line.isprintable() or len(line) > 1000 or path.name not in line:
@@ -74,7 +74,7 @@ def refused(error: Exception, path: Path) -> bool:
 # --- vocabularies ---------------------------------------------------------------------------------
 
 
-def load_vocabulary(path: Path) -> bool:
+def load_vocabulary(path):
     """Load a vocabulary; one that is accepted must be whole, and its preflight must run."""
     try:
         vocabulary = sources.load_path(path)
@@ -87,7 +87,7 @@ def load_vocabulary(path: Path) -> bool:
     return True
 
 
-def hold_whole(vocabulary: Vocabulary) -> None:
+def hold_whole(vocabulary):
     """What every user of a vocabulary relies on: ids within bounds, texts that can be written."""
     size = len(vocabulary)
     merges = vocabulary.merges
@@ -109,7 +109,7 @@ def hold_whole(vocabulary: Vocabulary) -> None:
         vocabulary.spelling(token_id)
 
 
-def _ranks(rng: random.Random) -> bytes:
+def _ranks(rng):
     tokens = [b"a", b"b", b"c", b"ab", b"abc", b" ", b" ab", "é".encode(), b"\xc3", b"\xa9"]
     content = b"".join(b"%s %d\n" % (base64.b64encode(t), i) for i, t in enumerate(tokens))
     if rng.random() < 0.8:
@@ -117,16 +117,16 @@ def _ranks(rng: random.Random) -> bytes:
     return _bytes_too(content, rng)
 
 
-def _bytes_too(content: bytes, rng: random.Random) -> bytes:
+def _bytes_too(content, rng):
     """Sometimes with damaged bytes, sometimes gzipped."""
     return packed(damaged_bytes(content, rng) if rng.random() < 0.25 else content, rng)
 
 
-def _json(*documents: Callable[[], Any]) -> Callable[[random.Random], bytes]:
+def _json(*documents):
     """Mutants of JSON documents, made when the first is asked for."""
     trees = cache(lambda: [tree_of(make()) for make in documents])
 
-    def mutant(rng: random.Random) -> bytes:
+    def mutant(rng):
         tree = rng.choice(trees())
         if rng.random() < 0.9:
             tree = damaged_tree(tree, rng)
@@ -135,7 +135,7 @@ def _json(*documents: Callable[[], Any]) -> Callable[[random.Random], bytes]:
     return mutant
 
 
-def _tiktoken_json() -> Any:
+def _tiktoken_json():
     return {
         "pat_str": ".+",
         "special_tokens": {"<s>": 1, "</s>": 9},
@@ -143,7 +143,7 @@ def _tiktoken_json() -> Any:
     }
 
 
-def _tekken() -> Any:
+def _tekken():
     tokens = [*(bytes([byte]) for byte in range(256)), b"ab", b"abab", b"unused"]
     return {
         "config": {
@@ -163,7 +163,7 @@ def _tekken() -> Any:
     }
 
 
-_SPLITS: Any = {
+_SPLITS = {
     "type": "Sequence",
     "pretokenizers": [
         {"type": "Split", "pattern": {"Regex": "a+"}, "behavior": "Isolated", "invert": False},
@@ -173,7 +173,7 @@ _SPLITS: Any = {
 }
 
 
-def _byte_bpe() -> Any:
+def _byte_bpe():
     return {
         "added_tokens": [
             {"id": 7, "content": "<s>", "special": True, "lstrip": True, "normalized": False},
@@ -190,7 +190,7 @@ def _byte_bpe() -> Any:
     }
 
 
-def _character_bpe() -> Any:
+def _character_bpe():
     return {
         "added_tokens": [{"id": 0, "content": "<unk>", "special": True}],
         "normalizer": {
@@ -212,31 +212,31 @@ def _character_bpe() -> Any:
     }
 
 
-def _toy(name: str) -> Vocabulary:
+def _toy(name):
     return TOYS[name][1]()
 
 
-def _written(name: str) -> Callable[[], Any]:
+def _written(name):
     return lambda: json.loads(to_tokenizer_json(_toy(name), True))
 
 
 @cache
-def _protos() -> list[Any]:
+def _protos():
     return [parsed(to_model_proto(_toy(name)), 1) for name in ("toy_unigram", "toy_characters")]
 
 
-def _proto(rng: random.Random) -> bytes:
+def _proto(rng):
     return _bytes_too(damaged_proto(rng.choice(_protos()), rng), rng)
 
 
 @cache
-def _ggufs() -> list[Any]:
+def _ggufs():
     others = [_toy(name) for name in ("toy_characters", "toy_unigram", "toy_wordpiece")]
     merges = replace(_toy("toy_merges"), splits=PATTERNS["gpt2"])
     return [gguf_fields(to_gguf(vocabulary)) for vocabulary in (merges, *others)]
 
 
-def _gguf(rng: random.Random) -> bytes:
+def _gguf(rng):
     return _bytes_too(damaged_gguf(rng.choice(_ggufs()), rng), rng)
 
 
@@ -285,15 +285,15 @@ reference = "tiktoken"
 """
 
 
-def _toml(content: bytes) -> Callable[[random.Random], bytes]:
-    def mutant(rng: random.Random) -> bytes:
+def _toml(content):
+    def mutant(rng):
         made = damaged_toml(content, rng)
         return damaged_bytes(made, rng) if rng.random() < 0.2 else made
 
     return mutant
 
 
-def load_expectations(path: Path) -> bool:
+def load_expectations(path):
     """Both kinds of tables, and the questions that a run asks of them."""
     try:
         entries, limits = expectations.load(path), bounds.load(path)
@@ -308,7 +308,7 @@ def load_expectations(path: Path) -> bool:
     return True
 
 
-def load_families(path: Path) -> bool:
+def load_families(path):
     """The user's families, and a text of each."""
     try:
         entries = user.entries_of(path)
@@ -320,7 +320,7 @@ def load_families(path: Path) -> bool:
     return True
 
 
-def load_defects(path: Path) -> bool:
+def load_defects(path):
     """The table of the field's defects."""
     try:
         for one in defects.load(path):
@@ -330,7 +330,7 @@ def load_defects(path: Path) -> bool:
     return True
 
 
-def _record() -> list[Any]:
+def _record():
     from tests.reports import records
 
     events = [*records.opening()[:6], *records.special(), *records.measured()[:2]]
@@ -338,7 +338,7 @@ def _record() -> list[Any]:
     return [tree_of(json.loads(event.to_json())) for event in events]
 
 
-def _events(rng: random.Random) -> bytes:
+def _events(rng):
     lines = list(_lines())
     for _ in range(rng.choice((1, 1, 2, 3))):
         at, kind = rng.randrange(len(lines)), rng.randrange(8)
@@ -355,7 +355,7 @@ def _events(rng: random.Random) -> bytes:
 _lines = cache(_record)
 
 
-def load_record(path: Path) -> bool:
+def load_record(path):
     """Read a record, fold it, and write the summary of it."""
     try:
         events = list(read_events(path))
@@ -365,7 +365,7 @@ def load_record(path: Path) -> bool:
     return True
 
 
-def load_corpus(path: Path) -> bool:
+def load_corpus(path):
     """All cases of an archive."""
     try:
         for case in read_cases(path):
@@ -398,6 +398,6 @@ FORMATS = {
 """By name, in the order of the table."""
 
 
-def mutant_of(form: Format, rng: random.Random) -> bytes:
+def mutant_of(form, rng):
     """A mutant; never empty, which every reader refuses by itself."""
     return form.mutant(rng) or b"\n"

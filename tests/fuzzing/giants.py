@@ -6,8 +6,6 @@ prints a table. Mutants of small files never reach the limits of size; these do:
 valid parts in numbers that cost the most memory or time for their bytes.
 """
 
-from __future__ import annotations
-
 import base64
 import gzip
 import io
@@ -20,54 +18,50 @@ import sys
 import tarfile
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import zstandard
 
 from corpora.vocabularies import limits
 from tests.fuzzing.binary import varint
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
 FILE = limits.MAX_FILE_BYTES
 
 
-def _filled(head: bytes, unit: bytes, tail: bytes, size: int = FILE) -> bytes:
+def _filled(head, unit, tail, size=FILE):
     return head + unit * ((size - len(head) - len(tail)) // len(unit)) + tail
 
 
-def _ranks(tokens: Iterator[bytes]) -> bytes:
+def _ranks(tokens):
     return b"".join(b"%s %d\n" % (base64.b64encode(t), i) for i, t in enumerate(tokens))
 
 
-def _words(count: int, length: int) -> Iterator[bytes]:
+def _words(count, length):
     """Distinct tokens of a length."""
     return (b"%0*d" % (length, number) for number in range(count))
 
 
-def _piece(text: bytes, score: bytes = b"") -> bytes:
+def _piece(text, score=b""):
     inner = b"\x0a" + varint(len(text)) + text + score
     return b"\x0a" + varint(len(inner)) + inner
 
 
-def _model(pieces: bytes, kind: int = 2) -> bytes:
+def _model(pieces, kind=2):
     trainer = b"\x18" + varint(kind)
     return pieces + b"\x12" + varint(len(trainer)) + trainer
 
 
-def _bpe(vocab: bytes, merges: bytes) -> bytes:
+def _bpe(vocab, merges):
     return (
         b'{"pre_tokenizer":{"type":"ByteLevel","add_prefix_space":false},'
         b'"model":{"type":"BPE","vocab":{%s},"merges":[%s]}}' % (vocab, merges)
     )
 
 
-def _names(count: int) -> Iterator[bytes]:
+def _names(count):
     return (b'"%x":%d' % (number, number) for number in range(count))
 
 
-def _all_merges() -> bytes:
+def _all_merges():
     """Pairs of letters, then all pairs of those: as many merges as a file may have."""
     letters = [chr(97 + i) for i in range(16)]
     words = ["".join(parts) for n in (1, 2, 3, 4) for parts in itertools.product(letters, repeat=n)]
@@ -77,7 +71,7 @@ def _all_merges() -> bytes:
     return _bpe(vocab.encode(), ",".join(most).encode())
 
 
-def _sparse() -> bytes:
+def _sparse():
     """An archive whose one member says that it has a tebibyte."""
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.PAX_FORMAT) as archive:
@@ -88,7 +82,7 @@ def _sparse() -> bytes:
     return raw.getvalue()
 
 
-GIANTS: dict[str, tuple[str, Callable[[], bytes]]] = {
+GIANTS = {
     "gzip bomb": ("x.tiktoken.gz", lambda: gzip.compress(bytes(8 * FILE), 1)),
     "gzip bomb of JSON": (
         "tokenizer.json",
@@ -170,7 +164,7 @@ GIANTS: dict[str, tuple[str, Callable[[], bytes]]] = {
 """By name: the file's name, and its content."""
 
 
-def load(name: str) -> None:
+def load(name):
     """Load one of them within limits, and print what became of it."""
     from tests.fuzzing.formats import FORMATS
     from tests.fuzzing.loaders import SECONDS, bound_memory, mutant
@@ -205,7 +199,7 @@ pathlib.Path(sys.argv[2]).write_bytes(GIANTS[sys.argv[1]][1]())
 """
 
 
-def main() -> int:
+def main():
     """The table; 1 where one was neither refused nor accepted within the limits."""
     if sys.argv[1:2] == ["--one"]:
         load(sys.argv[2])

@@ -30,12 +30,6 @@ import time
 import traceback
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from tests.fuzzing.formats import Format
 
 NAMES = (
     *(
@@ -77,19 +71,19 @@ class Tally:
     faults: list[str] = field(default_factory=list)
 
     @property
-    def mutants(self) -> int:
+    def mutants(self):
         """How many there were."""
         return self.refused + self.accepted + self.other
 
 
-def mutant(form: Format, seed: int, number: int) -> bytes:
+def mutant(form, seed, number):
     """The mutant of this number: the same on every machine."""
     from tests.fuzzing.formats import mutant_of
 
     return mutant_of(form, random.Random(f"{seed} {form.name} {number}"))
 
 
-def named(name: str) -> Format:
+def named(name):
     """A format, or one of the planted ones that show that the fuzzer catches what it should."""
     if name in PLANTED:
         from tests.fuzzing import planted
@@ -103,9 +97,7 @@ def named(name: str) -> Format:
 # --- the child ------------------------------------------------------------------------------------
 
 
-def child(
-    name: str, seed: int, first: int, last: int, counters: Path, seconds: float = SECONDS
-) -> None:
+def child(name, seed, first, last, counters, seconds=SECONDS):
     """Load mutants ``first`` to ``last`` within limits; faults go to stdout, a line each."""
     form = named(name)
     with counters.open("r+b") as file:
@@ -140,14 +132,14 @@ def child(
         shared[:] = COUNTERS.pack(last, refused, accepted, other)
 
 
-def bound_memory() -> None:
+def bound_memory():
     """Let this process take :data:`MEMORY` more than it has."""
     status = Path("/proc/self/statm").read_text().split()
     limit = int(status[0]) * resource.getpagesize() + MEMORY
     resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 
 
-def described(error: BaseException) -> str:
+def described(error):
     """An exception in one line: where in our sources it was, and what it says."""
     frames = traceback.extract_tb(error.__traceback__)
     ours = [frame for frame in frames if "/site-packages/" not in frame.filename]
@@ -159,7 +151,7 @@ def described(error: BaseException) -> str:
 # --- the parent -----------------------------------------------------------------------------------
 
 
-def fuzz(name: str, mutants: int, seed: int, tell: bool = False, seconds: float = SECONDS) -> Tally:
+def fuzz(name, mutants, seed, tell=False, seconds=SECONDS):
     """Load so many mutants of a format, one child after another."""
     tally = Tally(name)
     with tempfile.TemporaryDirectory(prefix="tokgate-fuzz-") as folder:
@@ -200,14 +192,12 @@ def fuzz(name: str, mutants: int, seed: int, tell: bool = False, seconds: float 
 class Interrupted(Exception):
     """Ctrl-C: with what was counted till then."""
 
-    def __init__(self, tally: Tally) -> None:
+    def __init__(self, tally):
         self.tally = tally
         super().__init__("interrupted")
 
 
-def _watched(
-    process: subprocess.Popen[str], counters: Path, tally: Tally, mutants: int, tell: bool
-) -> list[str]:
+def _watched(process, counters, tally, mutants, tell):
     """The lines of a child, while a line of progress is shown."""
     while True:
         try:
@@ -223,11 +213,11 @@ def _watched(
             return out.splitlines()
 
 
-def _read(counters: Path, tally: Tally) -> None:
+def _read(counters, tally):
     _, tally.refused, tally.accepted, tally.other = COUNTERS.unpack(counters.read_bytes())
 
 
-def table(tallies: Sequence[Tally]) -> str:
+def table(tallies):
     """The table in Markdown."""
     lines = ["| format | mutants | clean errors | accepted | other |", "|---|--:|--:|--:|--:|"]
     lines += [
@@ -237,7 +227,7 @@ def table(tallies: Sequence[Tally]) -> str:
     return "\n".join(lines)
 
 
-def show(name: str, seed: int, number: int) -> None:
+def show(name, seed, number):
     """Write one mutant to a file and load it here, without limits."""
     form = named(name)
     path = Path(tempfile.mkdtemp(prefix="tokgate-fuzz-"), form.file)
@@ -246,7 +236,7 @@ def show(name: str, seed: int, number: int) -> None:
     print("accepted" if form.use(path) else "refused")
 
 
-def main() -> int:
+def main():
     """The command; 1 where a mutant was neither refused clearly nor accepted."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--mutants", type=int, default=1000, help="of each format")
@@ -264,7 +254,7 @@ def main() -> int:
     if given.show is not None:
         show(given.format, given.seed, given.show)
         return 0
-    tallies: list[Tally] = []
+    tallies = []
     start = time.monotonic()
     status = 0
     try:

@@ -3,17 +3,11 @@
 All is drawn from one generator of random numbers, so that a seed decides every byte of a mutant.
 """
 
-from __future__ import annotations
-
 import base64
 import copy
 import gzip
 import json
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
+from typing import Any
 
 
 class Raw(str):
@@ -28,12 +22,12 @@ class Pairs(list[tuple[str, Any]]):
     __slots__ = ()
 
 
-NUMBERS: tuple[Any, ...] = (
+NUMBERS = (
     *(0, 1, -1, 2, 7, 255, 256, 1000, 65536, 2**20 - 1, 2**20, 2**31 - 1, 2**31, 2**32),
     *(2**63 - 1, 2**63, 2**64, -(2**31), -(2**63), 10**30, 0.0, -0.0, 0.5, 1e308, -1e-300, 1e39),
 )
 
-TEXTS: tuple[str, ...] = (
+TEXTS = (
     *("", " ", "a", "ab", "\x00", "\n", "\r\n", "\x1b[31m", "é", "漢", "😀", "▁", "Ġ", "\u202e"),
     *("\ud800", "a b c", "<0x41>", "<0xZZ>", "<unk>", "</s>", "[UNK]", "##", "##a", "0", "-1"),
     *("=", "AA==", "////", "YQ==", "not base64", "x" * 300, "é" * 5000, "a" * 70_000, "(", "[z-a]"),
@@ -41,14 +35,14 @@ TEXTS: tuple[str, ...] = (
     *("Metaspace", "Replace", "Precompiled", "Strip", "Isolated", "1e999", "true", "null"),
 )
 
-RAWS: tuple[Raw, ...] = (
+RAWS = (
     *(Raw("[" * 5000), Raw("[" * 900 + "]" * 900), Raw('{"a":' * 900 + "1" + "}" * 900)),
     *(Raw("NaN"), Raw("-Infinity"), Raw("1e999"), Raw("9" * 5000), Raw("01"), Raw('"\\ud800"')),
     *(Raw('"\\x"'), Raw("tru"), Raw(""), Raw("[[],[]," * 50), Raw("/* */ 1"), Raw("{" + "}" * 3)),
 )
 
 
-def odd(rng: random.Random) -> Any:
+def odd(rng):
     """A value that hardly any field expects."""
     kind = rng.randrange(10)
     if kind < 3:
@@ -67,14 +61,14 @@ def odd(rng: random.Random) -> Any:
 # --- JSON -----------------------------------------------------------------------------------------
 
 
-def tree_of(value: Any) -> Any:
+def tree_of(value):
     """A parsed value with its objects as :class:`Pairs`."""
     if isinstance(value, dict):
         return Pairs((key, tree_of(one)) for key, one in value.items())
     return [tree_of(one) for one in value] if isinstance(value, list) else value
 
 
-def text_of(tree: Any) -> str:
+def text_of(tree):
     """The JSON text of a tree."""
     if isinstance(tree, Raw):
         return tree
@@ -85,7 +79,7 @@ def text_of(tree: Any) -> str:
     return json.dumps(tree)
 
 
-def _places(tree: Any, found: list[tuple[Any, int]], depth: int = 0) -> None:
+def _places(tree, found, depth=0):
     """All places of a tree as (container, index); those near the root more than once."""
     if isinstance(tree, list):
         for index, entry in enumerate(tree):
@@ -93,19 +87,19 @@ def _places(tree: Any, found: list[tuple[Any, int]], depth: int = 0) -> None:
             _places(entry[1] if isinstance(tree, Pairs) else entry, found, depth + 1)
 
 
-def _put(container: Any, index: int, value: Any) -> None:
+def _put(container, index, value):
     container[index] = (container[index][0], value) if isinstance(container, Pairs) else value
 
 
-def _at(container: Any, index: int) -> Any:
+def _at(container, index):
     return container[index][1] if isinstance(container, Pairs) else container[index]
 
 
-def damaged_tree(tree: Any, rng: random.Random) -> Any:
+def damaged_tree(tree, rng):
     """A copy with up to three faults: other values, lost, doubled, renamed and swapped entries."""
     tree = [copy.deepcopy(tree)]
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
-        places: list[tuple[Any, int]] = []
+        places = []
         _places(tree, places)
         container, index = rng.choice(places)
         kind = rng.randrange(10)
@@ -132,7 +126,7 @@ def damaged_tree(tree: Any, rng: random.Random) -> Any:
     return tree[0] if tree else None
 
 
-def encoded(text: str) -> bytes:
+def encoded(text):
     """UTF-8, lone surrogates as the bytes that some programs write for them."""
     return text.encode("utf-8", "surrogatepass")
 
@@ -140,7 +134,7 @@ def encoded(text: str) -> bytes:
 # --- bytes and lines ------------------------------------------------------------------------------
 
 
-def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
+def damaged_bytes(content, rng):
     """Some bytes changed, lost, doubled or cut off."""
     data = bytearray(content)
     for _ in range(rng.choice((1, 1, 2, 4, 16))):
@@ -163,7 +157,7 @@ def damaged_bytes(content: bytes, rng: random.Random) -> bytes:
     return bytes(data)
 
 
-def damaged_lines(content: bytes, rng: random.Random, odd_field: Callable[[], bytes]) -> bytes:
+def damaged_lines(content, rng, odd_field):
     """Lines with other fields, swapped, lost and doubled."""
     lines = content.split(b"\n")
     for _ in range(rng.choice((1, 1, 2, 3))):
@@ -184,7 +178,7 @@ def damaged_lines(content: bytes, rng: random.Random, odd_field: Callable[[], by
     return b"\n".join(lines)
 
 
-def odd_rank_field(rng: random.Random) -> bytes:
+def odd_rank_field(rng):
     """A field of a rank file."""
     kind = rng.randrange(3)
     if kind == 0:
@@ -193,7 +187,7 @@ def odd_rank_field(rng: random.Random) -> bytes:
     return base64.b64encode(text) if kind == 1 else text
 
 
-def packed(content: bytes, rng: random.Random) -> bytes:
+def packed(content, rng):
     """Seldom gzipped, and seldom damaged after that."""
     if rng.random() < 0.06:
         content = gzip.compress(content, 1, mtime=0)
@@ -219,7 +213,7 @@ TOML_KEYS = (
 )
 
 
-def damaged_toml(content: bytes, rng: random.Random) -> bytes:
+def damaged_toml(content, rng):
     """Lines of TOML with other keys and values, swapped, lost, doubled, under other headers."""
     lines = content.decode().split("\n")
     for _ in range(rng.choice((1, 1, 2, 3))):

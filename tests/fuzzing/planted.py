@@ -1,24 +1,16 @@
 """Loaders that are wrong in one way each, on every tenth mutant: the fuzzer must count them."""
 
-from __future__ import annotations
-
 import os
-from typing import TYPE_CHECKING
 
 from tests.fuzzing.formats import Format, hold_whole, refused
 
-if TYPE_CHECKING:
-    import random
-    from collections.abc import Callable
-    from pathlib import Path
 
-
-def _digit(rng: random.Random) -> bytes:
+def _digit(rng):
     return b"%d" % rng.randrange(10)
 
 
-def _wrong_on_zero(fault: Callable[[Path], object]) -> Callable[[Path], bool]:
-    def use(path: Path) -> bool:
+def _wrong_on_zero(fault):
+    def use(path):
         # The mutants that warm a child up come before it has limits, and must do no harm.
         if path.read_bytes() == b"0" and not os.environ.get("TOKGATE_WARMING"):
             fault(path)
@@ -27,15 +19,15 @@ def _wrong_on_zero(fault: Callable[[Path], object]) -> Callable[[Path], bool]:
     return use
 
 
-def _traceback(path: Path) -> None:
+def _traceback(path):
     raise KeyError(path.name)
 
 
-def _unclear(path: Path) -> None:
+def _unclear(path):
     refused(ValueError(f"{path}:\nover two lines"), path)
 
 
-def _broken(path: Path) -> None:
+def _broken(path):
     from dataclasses import replace
 
     from corpora.vocabularies.toys import TOYS
@@ -43,16 +35,16 @@ def _broken(path: Path) -> None:
     hold_whole(replace(TOYS["toy_acbb"][1](), special_tokens={"<s>": -1}))
 
 
-def _hang(path: Path) -> None:
+def _hang(path):
     while True:
         pass
 
 
-def _memory(path: Path) -> None:
+def _memory(path):
     bytearray(2 << 30)
 
 
-def _death(path: Path) -> None:
+def _death(path):
     os.abort()
 
 

@@ -1,7 +1,5 @@
 """Each target of libFuzzer finds a planted mistake of its algorithm, and accuses nobody else."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess
@@ -14,11 +12,10 @@ import yaml
 
 from corpora.vocabularies import sources
 from harness.engine import selection
-from harness.events import Found
 from harness.studies.guided.looking import found_in, looked_into
 from harness.studies.guided.making import CHOICES, Mutator, dictionary
 from harness.studies.guided.project import seeds, write
-from harness.studies.guided.subject import ALGORITHMS, Subject, Suspicion, small
+from harness.studies.guided.subject import ALGORITHMS, Subject, small
 from harness.studies.guided.target import LONGEST, Asked, Disagreement, parsed
 from tests.reports import records
 
@@ -37,7 +34,7 @@ needs_atheris = pytest.mark.skipif(
 )
 
 
-def run(command: list[str], folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+def run(command, folder, **environment):
     """Run a target in a folder, where it leaves its crash."""
     return subprocess.run(
         command, capture_output=True, text=True, cwd=folder, timeout=300, check=False,
@@ -45,7 +42,7 @@ def run(command: list[str], folder: Path, **environment: str) -> subprocess.Comp
     )  # fmt: skip
 
 
-def target(algorithm: str, *options: str) -> list[str]:
+def target(algorithm, *options):
     """The command of a target.
 
     libFuzzer takes for its own the most memory that the process had which has started it: that of
@@ -55,7 +52,7 @@ def target(algorithm: str, *options: str) -> list[str]:
     return [sys.executable, "-m", module, algorithm, *options, "-rss_limit_mb=0"]
 
 
-def named(algorithm: str) -> list[str]:
+def named(algorithm):
     """The options that name what is right and what is not."""
     right, wrong = PLANTED[algorithm]
     return ["--impl", right, "--impl", f"{MUTANTS}:{wrong}"]
@@ -66,9 +63,7 @@ def named(algorithm: str) -> list[str]:
     ("algorithm", "plain"),
     [*(pytest.param(one, False, marks=needs_atheris) for one in ("bpe", "unigram")), ("bpe", True)],
 )
-def test_a_planted_mistake_is_our_finding_with_our_reproducer(
-    tmp_path: Path, algorithm: str, plain: bool
-) -> None:
+def test_a_planted_mistake_is_our_finding_with_our_reproducer(tmp_path, algorithm, plain):
     options = [*named(algorithm), "--findings", str(tmp_path / "found"), "-seed=1", "-runs=20000"]
     ended = run(target(algorithm, *options, *["--plain"] * plain), tmp_path)
     assert ended.returncode not in (0, 2), ended.stderr
@@ -84,7 +79,7 @@ def test_a_planted_mistake_is_our_finding_with_our_reproducer(
 
 
 @pytest.mark.thorough
-def test_what_is_right_ends_without_a_finding(tmp_path: Path) -> None:
+def test_what_is_right_ends_without_a_finding(tmp_path):
     options = ["--impl", "wordpiece.bert", "--impl", "tokenizers", "--plain", "-runs=300"]
     ended = run(target("wordpiece", *options), tmp_path)
     assert ended.returncode == 0, ended.stderr
@@ -94,10 +89,10 @@ def test_what_is_right_ends_without_a_finding(tmp_path: Path) -> None:
 class Telling:
     """Finds what it is told to."""
 
-    def __init__(self, *found: Found) -> None:
+    def __init__(self, *found):
         self.told, self.asked = list(found), 0
 
-    def __call__(self, subject: Subject, data: bytes, out: Path) -> list[Found]:
+    def __call__(self, subject, data, out):
         self.asked += 1
         return self.told
 
@@ -107,7 +102,7 @@ NEW = records.found("f-1", b"x", bucket="b", difference="they differ")
 KNOWN = records.found("f-2", b"x", expected="known")
 
 
-def subject() -> Subject:
+def subject():
     """A toy, with what is right and what is not."""
     right, wrong = PLANTED["bpe"]
     participants, _ = selection.participants([right, f"{MUTANTS}:{wrong}"])
@@ -117,7 +112,7 @@ def subject() -> Subject:
 SHOWS = b"bbaababa"
 
 
-def test_only_a_finding_of_the_harness_is_one() -> None:
+def test_only_a_finding_of_the_harness_is_one():
     one = subject()
     assert one.suspicion(b"a") is None
     assert one.suspicion(b"not of its alphabet") is None
@@ -137,14 +132,14 @@ class TwoFaults:
 
     source, names, vocabulary = "toy_bytes", ["a", "b"], sources.resolve("toy_bytes")
 
-    def suspicion(self, data: bytes) -> Suspicion | None:
+    def suspicion(self, data):
         odd = b"x" in data or b"y" in data
         return (self.source, "equivalence", "ids", "b") if odd else None
 
 
-def test_what_is_expected_covers_only_what_it_explains() -> None:
+def test_what_is_expected_covers_only_what_it_explains():
     looks = Telling(KNOWN)
-    asked = Asked([TwoFaults()], looks, HERE)  # type: ignore[list-item]
+    asked = Asked([TwoFaults()], looks, HERE)
     for data in (b"x", b"ax", b"xbx", b"axa"):
         asked(data)
     assert looks.asked == 1
@@ -155,7 +150,7 @@ def test_what_is_expected_covers_only_what_it_explains() -> None:
 
 
 @pytest.mark.thorough  # workers
-def test_what_is_expected_is_no_finding(tmp_path: Path) -> None:
+def test_what_is_expected_is_no_finding(tmp_path):
     """llama.cpp falls back to bytes where SentencePiece replaces them: known, and written down."""
     pytest.importorskip("xllamacpp")
     several = ["sentencepiece", "spm.sentencepiece", "llama.cpp"]
@@ -165,10 +160,10 @@ def test_what_is_expected_is_no_finding(tmp_path: Path) -> None:
     assert all(one.expected for one in found)
 
 
-def test_mutants_follow_from_the_seed_alone() -> None:
+def test_mutants_follow_from_the_seed_alone():
     toys = [sources.resolve("toy_bytes"), sources.resolve("toy_acbb")]
 
-    def made() -> list[bytes]:
+    def made():
         mutator = Mutator(toys, lambda data, most: b"theirs")
         return [mutator(b"abc", 64, seed) for seed in range(60)]
 
@@ -180,7 +175,7 @@ def test_mutants_follow_from_the_seed_alone() -> None:
     assert CHOICES > 64
 
 
-def test_dictionaries_and_seeds() -> None:
+def test_dictionaries_and_seeds():
     toy = sources.resolve("toy_acbb")
     words = dictionary([toy]).splitlines()
     assert '"\\x62\\x62"' in words
@@ -191,14 +186,14 @@ def test_dictionaries_and_seeds() -> None:
     assert len(begun) > 20
 
 
-def test_options_of_libfuzzer_go_through() -> None:
+def test_options_of_libfuzzer_go_through():
     options, theirs = parsed(["bpe", "-runs=5", "--impl", "bpe.naive", "corpus", "-seed=1"])
     assert theirs == ["-runs=5", "-seed=1"]
     assert (options.algorithm, options.impl) == ("bpe", ["bpe.naive"])
     assert options.corpus == [Path("corpus")]
 
 
-def test_every_algorithm_has_vocabularies_and_both_projects_are_whole() -> None:
+def test_every_algorithm_has_vocabularies_and_both_projects_are_whole():
     assert all(small(algorithm) for algorithm in ALGORITHMS)
     for folder in (ROOT / ".clusterfuzzlite", ROOT / "docs" / "examples" / "oss-fuzz" / "tokgate"):
         assert yaml.safe_load((folder / "project.yaml").read_text())["language"] == "python"
@@ -206,7 +201,7 @@ def test_every_algorithm_has_vocabularies_and_both_projects_are_whole() -> None:
         subprocess.run(["bash", "-n", str(folder / "build.sh")], check=True)
 
 
-def test_a_target_is_written_whole(tmp_path: Path) -> None:
+def test_a_target_is_written_whole(tmp_path):
     write(tmp_path, "wordpiece", [b"given"], sys.executable)
     program = (tmp_path / "fuzz_wordpiece").read_text()
     assert "LLVMFuzzerTestOneInput" in program
@@ -224,7 +219,7 @@ if [ "$1 $2" = "python find" ]; then echo "{home}/bin/python3"; fi
 
 
 @pytest.mark.thorough  # builds all targets, after a campaign
-def test_what_the_script_builds_runs(tmp_path: Path) -> None:
+def test_what_the_script_builds_runs(tmp_path):
     """All but the installation, which needs the network: uv is replaced."""
     home, tools = tmp_path / "home", tmp_path / "tools"
     for folder in (home / "bin", tools, tmp_path / "work", tmp_path / "out"):

@@ -1,11 +1,8 @@
 """A helper that answers with a pickle that runs code when it is read, instead of a message."""
 
-from __future__ import annotations
-
 import os
 import pickle
 import struct
-from collections.abc import Sequence
 from pathlib import Path
 
 from harness.workers import wire
@@ -14,14 +11,14 @@ from harness.workers import wire
 class Bomb:
     """Reading its pickle makes a file."""
 
-    def __init__(self, path: str) -> None:
+    def __init__(self, path):
         self.path = path
 
-    def __reduce__(self) -> tuple[object, tuple[str]]:
+    def __reduce__(self):
         return os.mkdir, (self.path,)
 
 
-def bombs(path: str) -> list[bytes]:
+def bombs(path):
     """The pickle, as multiprocessing frames it, and in the frame of our own messages."""
     content = pickle.dumps(Bomb(path))
     return [
@@ -30,7 +27,7 @@ def bombs(path: str) -> list[bytes]:
     ]
 
 
-def fire(path: str, framed: int) -> None:
+def fire(path, framed):
     """Write it to every pipe of this process: one of them leads to the harness."""
     for link in Path("/proc/self/fd").iterdir():
         descriptor = int(link.name)
@@ -41,9 +38,9 @@ def fire(path: str, framed: int) -> None:
             continue
 
 
-def main(arguments: Sequence[str], held: object = None) -> None:
+def main(arguments, held=None):
     """Answer the one request as a helper would be expected not to."""
     with os.fdopen(int(arguments[0]), "rb") as requests:
-        _, (path, framed) = wire.read_request(requests.read)  # type: ignore[misc]
+        _, (path, framed) = wire.read_request(requests.read)
         os.write(int(arguments[1]), bombs(path)[framed])
         requests.read()

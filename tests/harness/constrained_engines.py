@@ -3,37 +3,31 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from corpora.grammars.json_schema import llguidance_grammar
 from impls.adapters.llguidance import LIBRARY, tokenizer_of
-from impls.interface import About, Capability, Mode
-
-if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from corpora.vocabularies.model import Vocabulary
+from impls.interface import About, Capability
 
 
 class Matcher:
     """llguidance's matcher as an engine."""
 
-    def __init__(self, engine: Any, grammar: str, size: int) -> None:
+    def __init__(self, engine, grammar, size):
         self._matcher = LIBRARY.load().LLMatcher(engine, grammar, log_level=0)
         self._size = size
 
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self):
         bits = np.unpackbits(
             np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8), bitorder="little"
         )
         return bits[: self._size].astype(np.bool_)
 
-    def consume(self, token_id: int) -> bool:
+    def consume(self, token_id):
         return bool(self._matcher.consume_tokens([token_id]))
 
-    def forced(self) -> list[int]:
+    def forced(self):
         return list(self._matcher.compute_ff_tokens())
 
 
@@ -44,33 +38,33 @@ class Right:
     matcher: type[Matcher] = Matcher
 
     @property
-    def about(self) -> About:
+    def about(self):
         return About(self.name, "1", capabilities=frozenset({Capability.CONSTRAIN}))
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary: Vocabulary) -> Any:
+    def load(self, vocabulary):
         engine, size, matcher = tokenizer_of(vocabulary), len(vocabulary.tokens), self.matcher
 
         class Engine:
-            def encode(self, data: bytes, mode: Mode) -> list[int]:
+            def encode(self, data, mode):
                 return []
 
-            def start(self, schema: str, whitespace: Literal["flexible", "compact"]) -> Matcher:
+            def start(self, schema, whitespace):
                 grammar = llguidance_grammar(json.loads(schema), whitespace)
                 made = matcher(engine, grammar, size)
-                made.vocabulary = vocabulary  # type: ignore[attr-defined]
+                made.vocabulary = vocabulary
                 return made
 
         return Engine()
 
 
 class _Lacking(Matcher):
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self):
         mask = super().allowed()
         for text in (b'":', b'": '):
-            token = self.vocabulary.ids.get(text)  # type: ignore[attr-defined]
+            token = self.vocabulary.ids.get(text)
             if token is not None:
                 mask[token] = False
         return mask
@@ -84,11 +78,11 @@ class Lacking(Right):
 
 
 class _ByteWise(Matcher):
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self):
         return np.ones(self._size, dtype=np.bool_)
 
-    def forced(self) -> list[int]:
-        vocabulary = self.vocabulary  # type: ignore[attr-defined]
+    def forced(self):
+        vocabulary = self.vocabulary
         text = vocabulary.spell(super().forced())
         return [vocabulary.ids[bytes([byte])] for byte in text]
 
@@ -101,7 +95,7 @@ class ByteWise(Right):
 
 
 class _Outside(Matcher):
-    def forced(self) -> list[int]:
+    def forced(self):
         return [int(np.flatnonzero(~self.allowed())[300])] if super().forced() else []
 
 

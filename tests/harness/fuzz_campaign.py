@@ -1,12 +1,8 @@
 """A small campaign, and what it has come to."""
 
-from __future__ import annotations
-
 import contextlib
-from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 from rich.console import Console
@@ -14,11 +10,9 @@ from rich.console import Console
 from harness.cli.progress.fuzz import FuzzProgress
 from harness.engine import streams
 from harness.ledger.engine import open_database
-from harness.studies.campaigns.session import Shows
 from harness.studies.campaigns.store import CampaignStore, PartRow
 from harness.studies.fuzz import arms
 from harness.studies.fuzz.plan import FuzzPlan
-from harness.studies.fuzz.record import Record
 from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.state import State
 from tests.harness.toy_plans import toy_plan
@@ -26,40 +20,38 @@ from tests.harness.toy_plans import toy_plan
 WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
 
 
-def shrink_batches() -> None:
+def shrink_batches():
     """Make all batches of this process small, so that a few hundred cases are several rounds."""
     streams.BATCH_CASES = streams.FIRST_BATCH_CASES = arms.MUTANTS = 64
 
 
 def small_plan(
-    cases: int,
-    impls: Sequence[str] = (f"{WRONG}:OneToken", f"{WRONG}:Exit"),
-    vocabularies: Sequence[str] = ("toy_bytes",),
-    **changes: Any,
-) -> FuzzPlan:
+    cases,
+    impls=(f"{WRONG}:OneToken", f"{WRONG}:Exit"),
+    vocabularies=("toy_bytes",),
+    **changes,
+):
     """A campaign on a toy with an implementation that errs, and one that dies."""
     shrink_batches()
     plan = toy_plan(cases, impls, vocabularies, **changes)
     return FuzzPlan(plan, structured=False, coverage=False, canary=False)
 
 
-def run(
-    plan: FuzzPlan, where: str, out: Path, shows: Shows | None = None, **options: Any
-) -> Record:
+def run(plan, where, out, shows=None, **options):
     """A session. options: of :func:`harness.studies.fuzz.run.execute`."""
     store = CampaignStore(where, "test")
 
-    def progress(known: set[str]) -> Shows:
+    def progress(known):
         return shows or FuzzProgress(Console(quiet=True), known, None)
 
     return execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
 
 
-def everything(where: str) -> dict[str, Any]:
+def everything(where):
     """All that a campaign has come to, but for times: what must not depend on kills."""
     engine = open_database(where)
     with contextlib.closing(sa.orm.Session(engine)) as session:
-        parts: dict[str, dict[str, bytes]] = {}
+        parts = {}
         for row in session.scalars(sa.select(PartRow)):
             parts.setdefault(row.target, {})[row.name] = row.value
         states = {target: State.of(some) for target, some in parts.items()}
@@ -80,6 +72,6 @@ def everything(where: str) -> dict[str, Any]:
     return {"strands": targets, "inputs": inputs, "findings": findings}
 
 
-def timeless(state: State) -> dict[str, Any]:
+def timeless(state):
     """A state without what a process told on its way out, the order of its start, and speeds."""
     return asdict(replace(state, opened=[], rates={}, map=b"", corpus=[], findings=[]))

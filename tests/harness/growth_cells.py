@@ -4,8 +4,6 @@ Each cell is measured as the harness would: minima over rounds, judged after som
 a verdict or the rounds are over. What is simulated is worse than what a quiet machine does.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -22,11 +20,11 @@ OVERHEAD = 2e-6
 
 Floats = NDArray[np.float64]
 
-LARGE: Floats = np.array([256 << doubling for doubling in range(13)], dtype=np.float64)
+LARGE = np.array([256 << doubling for doubling in range(13)], dtype=np.float64)
 SIZES, SMALL = LARGE[:9], LARGE[:5]
 """Up to 64 KiB, and what a quadratic implementation that is limited to 4 KiB is measured at."""
 
-LAWS: dict[str, Callable[[Floats], Floats]] = {
+LAWS = {
     "n": lambda n: n,
     "n log n": lambda n: n * np.log2(n),
     "n^1.5": lambda n: n**1.5 / 30,
@@ -52,15 +50,15 @@ DRIFTS = {"drift": 1.5, "threefold": 3.0}
 """How many times slower the machine gets evenly over all sizes."""
 
 
-def hierarchy(name: str, n: Floats) -> Floats:
+def hierarchy(name, n):
     """What a byte costs at each size, by the caches of a machine."""
-    rates: Floats = DRIFTS.get(name, 1.0) ** (np.log(n / n[0]) / np.log(n[-1] / n[0]))
+    rates = DRIFTS.get(name, 1.0) ** (np.log(n / n[0]) / np.log(n[-1] / n[0]))
     for place, factor in STEPS.get(name, {}).items():
         rates = rates * np.where(n >= n[place], factor, 1.0)
     return rates
 
 
-def quiet(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> Floats:
+def quiet(rng, shape, noise):
     """Two-sided noise, disturbances up to fivefold, a few too quick."""
     factors = np.exp(rng.normal(0, noise, shape))
     disturbed = rng.random(shape) < 0.08
@@ -69,25 +67,25 @@ def quiet(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> Flo
     return np.where(hurried, factors * rng.uniform(0.8, 0.95, shape), factors)
 
 
-def heavy(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> Floats:
+def heavy(rng, shape, noise):
     """One-sided, with a tail of the Pareto law: its mean exists, its variance does not."""
     return 1 + noise * rng.pareto(1.5, shape)
 
 
-def lasting(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> Floats:
+def lasting(rng, shape, noise):
     """The machine slows down by up to a half for some 20 calls, in the order of measuring."""
     calls = shape[0] * shape[1]
     speed = np.repeat(rng.uniform(1, 1.5, calls // 20 + 1), 20)[:calls].reshape(shape)
     return speed * quiet(rng, shape, noise)
 
 
-def crowded(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> Floats:
+def crowded(rng, shape, noise):
     """Neighbours on all cores: every other call takes up to twice as long."""
     slowed = rng.random(shape) < 0.5
     return np.where(slowed, rng.uniform(1.1, 2, shape), 1.0) * quiet(rng, shape, noise)
 
 
-def preempted(rng: np.random.Generator, shape: tuple[int, int], noise: float) -> Floats:
+def preempted(rng, shape, noise):
     """As crowded, and long calls, which short ones escape, always meet a neighbour besides."""
     long = np.arange(shape[1]) >= shape[1] // 2
     met = np.where(long[None, :], rng.uniform(1.5, 2, shape), 1.0)
@@ -99,20 +97,18 @@ NOISES = (quiet, heavy, lasting, crowded)
 Noise = Callable[[np.random.Generator, tuple[int, int], float], Floats]
 
 
-def measured(
-    law: str, sizes: Floats, machine: str, noise: float, seed: int, kind: Noise = quiet
-) -> Floats:
+def measured(law, sizes, machine, noise, seed, kind=quiet):
     """Times [rounds, sizes]."""
     true = LAWS[law](sizes) * hierarchy(machine, sizes) * 10e-9
     return true * kind(np.random.default_rng(seed), (LAST_LOOK, len(sizes)), noise) + OVERHEAD
 
 
-def least(times: Floats, sizes: Floats, rounds: int) -> dict[int, float]:
+def least(times, sizes, rounds):
     """The smallest time at each size in the first rounds."""
     return {int(n): float(t) for n, t in zip(sizes, times[:rounds].min(axis=0), strict=True)}
 
 
-def looked(times: Floats, sizes: Floats, beside: Floats | None = None) -> Verdict:
+def looked(times, sizes, beside=None):
     """The verdict that the rounds lead to, as :class:`harness.studies.growth.cell.Cell` decides.
 
     beside: the times of a reference in the same rounds.
@@ -128,10 +124,10 @@ def looked(times: Floats, sizes: Floats, beside: Floats | None = None) -> Verdic
     return Verdict.INCONCLUSIVE
 
 
-def main() -> None:
+def main():
     """Print how often the judgement is right, wrong, and undecided."""
     cells = int(sys.argv[1]) if len(sys.argv) > 1 else 60
-    total: Counter[str] = Counter()
+    total = Counter()
     for law in LAWS:
         sizes = {"n, n^2 above 100 kB": LARGE, "n^3": SMALL, "2^n": SMALL}.get(law, SIZES)
         right = Verdict.LINEAR if law in LINEAR else Verdict.SUPERLINEAR
@@ -139,7 +135,7 @@ def main() -> None:
         for machine, kind, noise in product(
             machines if law in ("n", "n^2") else machines[:1], NOISES, (0.05, 0.15)
         ):
-            seen: Counter[str] = Counter()
+            seen = Counter()
             for seed in range(cells):
                 said = looked(measured(law, sizes, machine, noise, seed, kind), sizes)
                 word = "right" if said is right else "wrong"

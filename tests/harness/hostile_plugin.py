@@ -1,13 +1,6 @@
 """Implementations whose every text is hostile: ``--impl tests/harness/hostile_plugin.py:Wrong``."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
-from impls.interface import About, Mode, Rejected
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
+from impls.interface import About, Rejected
 
 HOSTILE = (
     "\x1b[2J\x1b]0;owned\x07\x9b31m\b\r\nforged: PASS\n\x7f\x00\t\v\f"
@@ -28,13 +21,13 @@ class Wrong:
         issues=f"https://example.org/{HOSTILE}",
     )
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None if vocabulary.algorithm == "bpe" else HOSTILE
 
-    def load(self, vocabulary: Vocabulary) -> Wrong:
+    def load(self, vocabulary):
         return self
 
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
+    def encode(self, data, mode):
         if data.startswith(b"a"):
             raise RuntimeError(HOSTILE)
         if data.startswith(b"b"):
@@ -47,12 +40,12 @@ class Unloadable(Wrong):
 
     about = About(name=f"unloadable{HOSTILE}", version=HOSTILE)
 
-    def load(self, vocabulary: Vocabulary) -> Wrong:
+    def load(self, vocabulary):
         raise RuntimeError(HOSTILE)
 
 
 class Unimportable:
     """Fails to say what it is, with a hostile message."""
 
-    def __init__(self) -> None:
+    def __init__(self):
         raise RuntimeError(HOSTILE.replace("\n", "\r"))

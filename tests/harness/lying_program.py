@@ -3,8 +3,6 @@
 ``--impl "cmd:python tests/harness/lying_program.py"``
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import sys
@@ -13,10 +11,10 @@ STRIDE = 64
 """Bytes to a unit of the square, which takes some ten nanoseconds."""
 
 
-def main() -> None:
+def main():
     for line in sys.stdin:
         request = json.loads(line)
-        answer: dict[str, object] = {}
+        answer = {}
         if request["op"] == "stop":
             break
         if request["op"] == "hello":

@@ -5,11 +5,9 @@ All give one id a byte, and take time or memory besides.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import ClassVar
 
-from corpora.vocabularies.model import Vocabulary
-from impls.interface import About, Mode
+from impls.interface import About
 
 STRIDE = 64
 """Bytes to each pass over the input: with them, the square is seen from a kilobyte on."""
@@ -22,16 +20,16 @@ class Linear:
     claims_linear = True
 
     @property
-    def about(self) -> About:
+    def about(self):
         return About(name=self.name, version="1", linear=self.claims_linear)
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary: Vocabulary) -> Linear:
+    def load(self, vocabulary):
         return self
 
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         return list(data)
 
 
@@ -40,7 +38,7 @@ class Quadratic(Linear):
 
     name = "quadratic"
 
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         for _ in range(0, len(data), STRIDE):
             sum(data)
         return list(data)
@@ -51,7 +49,7 @@ class Hungry(Linear):
 
     name = "hungry"
 
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         taken = b"\x01" * (1000 * len(data))
         return list(data[: len(taken)])
 
@@ -62,7 +60,7 @@ class Caching(Linear):
     name = "caching"
     seen: ClassVar[dict[bytes, bytes]] = {}
 
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         self.seen.setdefault(data, b"\x01" * 8192)
         return list(data)
 
@@ -73,7 +71,7 @@ class Keeping(Linear):
     name = "keeping"
     kept: ClassVar[list[bytes]] = []
 
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         self.kept.append(b"\x01" * (1 << 20))
         taken = b"\x01" * (1 << 20)
         return list(data[: len(taken)])

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import random
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
 from corpora.vocabularies import sources
-from harness.core.comparisons import Contract, contracts_of
+from harness.core.comparisons import contracts_of
 from harness.core.countdown import Countdown
-from harness.core.messages import Measure, Meter
-from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
+from harness.core.messages import Meter
+from harness.core.outcomes import Encoded, Failed, Results, Status
 from harness.engine import selection
 from harness.engine.costs import Loaded
 from harness.studies.worst.gauge import Gauge
@@ -41,13 +40,13 @@ class Planted:
     late: bool = False
     seen: list[int] = field(default_factory=list)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         self._rng = random.Random(0)
 
-    def gauge(self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter) -> Any:
+    def gauge(self, name, contract, inputs, meter):
         """As the pool does: costs, unless one of the inputs has no answer."""
         self.seen += map(len, inputs)
-        outcomes: list[Outcome] = []
+        outcomes = []
         for place, data in enumerate(inputs):
             status = self.dies(data)
             if self.late and place == 0 and len(inputs) > 1:
@@ -61,7 +60,7 @@ class Planted:
         object.__setattr__(results, "costs", np.array(costs, dtype=np.int64))
         return results
 
-    def _costs(self, data: bytes, meter: Meter) -> list[int]:
+    def _costs(self, data, meter):
         if meter is Meter.MEMORY:
             return [int(self.memory(data)), 0]
         if meter is Meter.LINES:
@@ -69,29 +68,29 @@ class Planted:
         late = 1 + self.noise * self._rng.paretovariate(1.5) if self.noise else 1.0
         return [int(self.time(data) * late)]
 
-    def answer(self, name: str, request: Measure) -> Any:
+    def answer(self, name, request):
         """Nobody says himself what a call took."""
         return Results.of([Encoded((1,))])
 
-    def withdrawn(self) -> Mapping[str, str]:
+    def withdrawn(self):
         """Nobody is."""
         return {}
 
 
-def on(planted: Planted) -> Loaded:
+def on(planted):
     """As if it were loaded."""
     [participant], _ = selection.participants(["bpe.heap"])
     vocabulary = sources.resolve("toy_bytes")
     contract = contracts_of(vocabulary, [participant], frozenset(), proper=True)[0]
-    return Loaded(planted, participant, contract)  # type: ignore[arg-type]
+    return Loaded(planted, participant, contract)
 
 
-def gauge_of(planted: Planted) -> Gauge:
+def gauge_of(planted):
     """A gauge with all the time that it takes."""
     return Gauge(on(planted), Countdown(None).start())
 
 
-def runs(byte: bytes) -> Cost:
+def runs(byte):
     """Quadratic in the length of each run of one byte."""
     found = re.compile(re.escape(byte) + b"+")
     return lambda data: (
@@ -100,6 +99,6 @@ def runs(byte: bytes) -> Cost:
     )
 
 
-def many(part: bytes) -> Cost:
+def many(part):
     """Quadratic in how often a part occurs, wherever it stands."""
     return lambda data: A_BYTE * len(data) + data.count(part) ** 2

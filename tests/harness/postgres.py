@@ -1,14 +1,11 @@
 """A PostgreSQL server of one's own, from Debian's packages, for as long as a test takes."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import count
 from pathlib import Path
@@ -21,7 +18,7 @@ SECONDS = 120
 
 
 @contextlib.contextmanager
-def server() -> Iterator[Callable[[], str]]:
+def server():
     """A running server: each call gives the URL of a new, empty database there."""
     pytest.importorskip("psycopg", reason="needs tokgate[postgres]")
     initdb, pg_ctl = program("initdb"), program("pg_ctl")
@@ -37,7 +34,7 @@ def server() -> Iterator[Callable[[], str]]:
                 pytest.skip("PostgreSQL does not run as root, and there is no user postgres")
             os.chown(home, user.pw_uid, user.pw_gid)
 
-        def run(*command: str) -> None:
+        def run(*command):
             subprocess.run(
                 command,
                 check=True,
@@ -61,7 +58,7 @@ def server() -> Iterator[Callable[[], str]]:
             run(pg_ctl, "-D", str(data), "-m", "immediate", "stop")
 
 
-def new_database(url: str, numbers: Iterator[int]) -> str:
+def new_database(url, numbers):
     """The URL of a new database."""
     import psycopg
 
@@ -71,7 +68,7 @@ def new_database(url: str, numbers: Iterator[int]) -> str:
     return url.format(name)
 
 
-def program(name: str) -> str:
+def program(name):
     """The path of one of PostgreSQL's programs; skips the test where there is none."""
     found = next((str(folder / name) for folder in reversed(BINARIES)), None) or shutil.which(name)
     if found is None:

@@ -4,8 +4,6 @@ The kernel itself answers ENOSYS to the system calls of Landlock and seccomp fro
 does that was built without them; a filter of this process's own sees to that.
 """
 
-from __future__ import annotations
-
 import errno
 import os
 import platform
@@ -24,7 +22,7 @@ from harness.confinement.filters import (
 from harness.confinement.kernel import CREATE_RULESET, Linux
 
 
-def program() -> bytes:
+def program():
     """Return the filter."""
     code = [(LOAD, 0, 0, NUMBER)]
     for number in (CREATE_RULESET, SECCOMP[platform.machine()]):

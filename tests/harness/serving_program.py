@@ -3,8 +3,6 @@
 With ``--late`` it forgets the last byte that was appended.
 """
 
-from __future__ import annotations
-
 import base64
 import sys
 from itertools import accumulate
@@ -48,7 +46,7 @@ class Serving(Program):
         return {"ends": [*cuts, len(text)] if text else []}  # every character by itself
 
 
-def main() -> None:
+def main():
     program = Serving()
     program.serve()
 

@@ -1,18 +1,14 @@
 """An implementation that is planted: quadratic on runs of ASCII punctuation, and nowhere else."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Sequence
 
-from corpora.vocabularies.model import Vocabulary
-from impls.interface import About, Mode
+from impls.interface import About
 
 RUNS = re.compile(rb"[!-/:-@]+")
 
 
 class Encoder:
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         for byte in data:  # a byte's work
             del byte
         for run in RUNS.finditer(data):
@@ -24,10 +20,10 @@ class Encoder:
 class Implementation:
     about = About(name="slow-on-punctuation", version="1.0")
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary: Vocabulary) -> Encoder:
+    def load(self, vocabulary):
         return Encoder()
 
 

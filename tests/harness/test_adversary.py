@@ -1,7 +1,5 @@
 """The adversary finds unaided what the heuristic gets wrong, and nothing against exact."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter
@@ -35,19 +33,17 @@ their longest chains are shorter than the window."""
 
 
 @pytest.fixture(scope="module")
-def policies() -> dict[str, Policies]:
+def policies():
     names = sorted({counterexample.vocabulary for counterexample in SHIPPED} | NONE_AT_ALL)
     return {name: Policies(sources.resolve(name)) for name in names}
 
 
-def named(counterexample: Counterexample) -> str:
+def named(counterexample):
     return f"{counterexample.vocabulary}, {counterexample.kind}"
 
 
 @pytest.mark.parametrize("counterexample", thorough_from(1, SHIPPED), ids=named)
-def test_the_heuristic_errs_on_its_counterexample_and_exact_does_not(
-    counterexample: Counterexample, policies: dict[str, Policies]
-) -> None:
+def test_the_heuristic_errs_on_its_counterexample_and_exact_does_not(counterexample, policies):
     own = policies[counterexample.vocabulary]
     assert counterexample.policy == HEALED
     assert counterexamples.again(Opponent(own, HEALED), counterexample) == counterexample
@@ -57,9 +53,7 @@ def test_the_heuristic_errs_on_its_counterexample_and_exact_does_not(
 @pytest.mark.parametrize(
     "counterexample", thorough_from(2, [t for t in SHIPPED if t.vocabulary in REAL]), ids=named
 )
-def test_the_real_llguidance_errs_on_it_too(
-    counterexample: Counterexample, policies: dict[str, Policies]
-) -> None:
+def test_the_real_llguidance_errs_on_it_too(counterexample, policies):
     found = counterexamples.again(
         Opponent(policies[counterexample.vocabulary], "llguidance"), counterexample
     )
@@ -67,8 +61,8 @@ def test_the_real_llguidance_errs_on_it_too(
     assert found.depth == counterexample.depth
 
 
-def test_every_vocabulary_has_its_counterexamples() -> None:
-    kinds: dict[str, set[str]] = {}
+def test_every_vocabulary_has_its_counterexamples():
+    kinds = {}
     for counterexample in SHIPPED:
         kinds.setdefault(counterexample.vocabulary, set()).add(counterexample.kind)
     fit = {
@@ -81,18 +75,16 @@ def test_every_vocabulary_has_its_counterexamples() -> None:
         assert kinds[name] == {CHAIN, CUT, LONG_TOKEN, LOOK_AHEAD}
 
 
-def test_the_shipped_file_is_as_it_would_be_written() -> None:
+def test_the_shipped_file_is_as_it_would_be_written():
     file = Path(counterexamples.__file__).parents[3] / "corpora" / "grammars" / "trophies.json"
     assert file.read_text(encoding="utf-8") == counterexamples.to_json(SHIPPED)
 
 
 @pytest.mark.parametrize("kind", thorough_from(2, reversed(list(WAYS))))  # the quickest first
 @pytest.mark.thorough  # whole rounds
-def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(
-    kind: str, policies: dict[str, Policies]
-) -> None:
+def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(kind, policies):
     own = policies["tekken_240911"]
-    beats: list[int] = []
+    beats = []
     caught = adversary.play(Opponent(own, HEALED), kind, 0, beat=lambda: beats.append(1))
     assert caught.tried
     assert beats
@@ -109,13 +101,13 @@ def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(
 
 @pytest.mark.parametrize("answer", [Unsupported("not UTF-8"), ValueError("no way")])
 def test_who_gives_up_on_a_grammar_errs_on_none_and_is_asked_about_the_next(
-    answer: Exception, policies: dict[str, Policies], monkeypatch: pytest.MonkeyPatch
-) -> None:
+    answer, policies, monkeypatch
+):
     """A healer of the user's own may take texts alone, where a way cuts characters in two."""
     opponent = Opponent(policies["toy_merges"], HEALED)
     asked = []
 
-    def gives_up(*arguments: object) -> tuple[int, ...]:
+    def gives_up(*arguments):
         asked.append(arguments)
         raise answer
 
@@ -131,7 +123,7 @@ class Whole(random.Random):
         return max(options) if isinstance(options[0], float) else min(options)
 
 
-def longest_trail(pairs: list[tuple[bytes, bytes]], last: bytes, below: int) -> int:
+def longest_trail(pairs, last, below):
     """Pairs of a trail that ends with ``last``, each of lower priority than the next: all tried."""
     found = 0
     for rank in range(below + 1, len(pairs)):
@@ -143,8 +135,8 @@ def longest_trail(pairs: list[tuple[bytes, bytes]], last: bytes, below: int) -> 
 
 @pytest.mark.parametrize("seed", range(20))
 def test_trails_are_the_longest_in_which_each_pair_merges_before_the_one_to_its_left(
-    seed: int,
-) -> None:
+    seed,
+):
     letters = [b"a", b"b", b"c", b"d"]
     pairs = [(a, b) for a in letters for b in letters]
     random.Random(seed).shuffle(pairs)
@@ -160,7 +152,7 @@ def test_trails_are_the_longest_in_which_each_pair_merges_before_the_one_to_its_
         assert len(set(ranks)) == len(ranks)
 
 
-def test_a_sentence_that_changes_the_context_is_no_fault_of_the_policy() -> None:
+def test_a_sentence_that_changes_the_context_is_no_fault_of_the_policy():
     own = Policies(sources.resolve("toy_acbb"))
     # a | b becomes ab: whatever is forced after a, the context's own token goes.
     encode = own.tokenizer.encode
@@ -172,7 +164,7 @@ def test_a_sentence_that_changes_the_context_is_no_fault_of_the_policy() -> None
     assert found.depth == 1
 
 
-def test_what_sentences_share_is_forced(policies: dict[str, Policies]) -> None:
+def test_what_sentences_share_is_forced(policies):
     none = Opponent(policies["tekken_240911"], "none")
     found = judged(none, LONG_TOKEN, b"", b" Wissen", [b"schaften", b"schaftez", b"schaften"])
     assert found is not None
@@ -180,7 +172,7 @@ def test_what_sentences_share_is_forced(policies: dict[str, Policies]) -> None:
     assert judged(none, LONG_TOKEN, b"", b"a", [b"b", b"b"]) is None  # one sentence is no choice
 
 
-def test_short_and_as_deep(policies: dict[str, Policies]) -> None:
+def test_short_and_as_deep(policies):
     healed = Opponent(policies["tekken_240911"], HEALED)
     long = judged(healed, LONG_TOKEN, b"so:", b" the Wissenschafte", [b"n and so on", b"z"])
     assert long is not None
@@ -190,13 +182,13 @@ def test_short_and_as_deep(policies: dict[str, Policies]) -> None:
     assert (short.context, short.forced) == (b"", b" Wissenschafte")
 
 
-def counterexample(**changes: object) -> Counterexample:
+def counterexample(**changes):
     fields = {"vocabulary": "v", "policy": HEALED, "kind": CHAIN, "context": b"", "forced": b"ab",
               "sentences": (b"c", b"\xe2\x80"), "depth": 2}  # fmt: skip
     return Counterexample(**{**fields, **changes})
 
 
-def test_counterexamples_travel_as_json(tmp_path: Path) -> None:
+def test_counterexamples_travel_as_json(tmp_path):
     many = [counterexample(), counterexample(kind=CUT, forced=b"\xff")]
     path = tmp_path / "trophies.json"
     path.write_text(counterexamples.to_json(many), encoding="utf-8")
@@ -210,7 +202,7 @@ def test_counterexamples_travel_as_json(tmp_path: Path) -> None:
         counterexamples.read(tmp_path / "nowhere")
 
 
-def test_the_deepest_stays_and_of_these_the_shortest() -> None:
+def test_the_deepest_stays_and_of_these_the_shortest():
     deep, short = counterexample(depth=3), counterexample(forced=b"a")
     assert list(counterexamples.merged([counterexample(), deep, short]).values()) == [deep]
     assert list(counterexamples.merged([counterexample(), short]).values()) == [short]
@@ -218,12 +210,12 @@ def test_the_deepest_stays_and_of_these_the_shortest() -> None:
 
 
 @pytest.fixture
-def hunt(tmp_path: Path) -> Hunt:
+def hunt(tmp_path):
     task = Task(sources.resolve("toy_merges"), [HEALED, EXACT], "flexible")
     return Hunt(task, Budget(cases=1), tmp_path)
 
 
-def test_rounds_take_turns_and_pass_over_what_is_done(hunt: Hunt) -> None:
+def test_rounds_take_turns_and_pass_over_what_is_done(hunt):
     hunt.add(Round(HEALED, LONG_TOKEN, 0), Caught(5))
     hunt.add(Round(EXACT, LONG_TOKEN, 0), Caught())  # nothing to try: there is no more
     rounds = hunt.rounds()
@@ -237,7 +229,7 @@ def test_rounds_take_turns_and_pass_over_what_is_done(hunt: Hunt) -> None:
     assert not list(hunt.rounds())
 
 
-def test_the_record_goes_on_and_merges(tmp_path: Path, hunt: Hunt) -> None:
+def test_the_record_goes_on_and_merges(tmp_path, hunt):
     hunt.add(Round(HEALED, CHAIN, 0), Caught(7, counterexample(vocabulary="toy_merges")))
     hunt.add(Round(EXACT, CHAIN, 0), Caught(broke="no answer"))
     assert json.loads((tmp_path / COUNTEREXAMPLES).read_text())[0]["depth"] == 2
@@ -274,7 +266,7 @@ def test_the_record_goes_on_and_merges(tmp_path: Path, hunt: Hunt) -> None:
         (["--replay=shipped", "--vocab=toy_unigram"], "none of them is for toy_unigram"),
     ],
 )
-def test_each_mistake_is_one_line(options: list[str], said: str, tmp_path: Path) -> None:
+def test_each_mistake_is_one_line(options, said, tmp_path):
     ran = here("adversary", *options, f"--out={tmp_path / 'out'}")
     assert ran.returncode == exit_statuses.USAGE, ran.stderr
     line = ran.stderr.strip().splitlines()[-1]
@@ -283,7 +275,7 @@ def test_each_mistake_is_one_line(options: list[str], said: str, tmp_path: Path)
 
 
 @pytest.mark.thorough  # a process
-def test_counterexamples_are_asked_again(tmp_path: Path) -> None:
+def test_counterexamples_are_asked_again(tmp_path):
     again = tokgate("adversary", "--replay=shipped", "--vocab=toy_merges", folder=tmp_path)
     assert again.returncode == 0, again.stderr
     assert "wrong tokens" in again.stdout

@@ -1,11 +1,7 @@
 """``tokgate forced`` as a user runs it: the table, resuming, rubbish, exit statuses."""
 
-from __future__ import annotations
-
 import json
-import subprocess
 from dataclasses import replace
-from pathlib import Path
 
 import psutil
 import pytest
@@ -16,7 +12,7 @@ from corpora.vocabularies.model import VocabularyError
 from harness.cli.commands.forced import command
 from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
-from harness.events import Event, Forced
+from harness.events import Forced
 from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.forced.policies import Policies
 from harness.studies.forced.pool import Worker, results
@@ -34,7 +30,7 @@ KEYS = {
 }
 
 
-def write(folder: Path, count: int) -> Path:
+def write(folder, count):
     """A corpus of so many schemas."""
     folder.mkdir()
     for number in range(count):
@@ -44,17 +40,17 @@ def write(folder: Path, count: int) -> Path:
     return folder
 
 
-def walk(corpus: Path | str, out: Path, *more: str) -> subprocess.CompletedProcess[str]:
+def walk(corpus, out, *more):
     plain = ["--vocab=toy_bytes", "--policy=none", "--policy=exact", "--jobs=1"]
     return tokgate("forced", str(corpus), f"--out={out}", *plain, *more)
 
 
-def summary(out: Path) -> dict:
+def summary(out):
     return json.loads((out / "summary.json").read_text())
 
 
 @pytest.mark.thorough  # five whole walks
-def test_walk_and_go_on(tmp_path: Path) -> None:
+def test_walk_and_go_on(tmp_path):
     corpus, out = write(tmp_path / "corpus", 6), tmp_path / "out"
     (corpus / "z-refused.json").write_text(json.dumps({"schema": False, "tests": []}))
     first = walk(corpus, out, "--limit=2")
@@ -93,9 +89,7 @@ def test_walk_and_go_on(tmp_path: Path) -> None:
         ("own", "toy_merges", ["none"], "no tokens for JSON"),
     ],
 )
-def test_each_mistake_is_named(
-    corpus: str, vocab: str, policies: list[str], said: str, tmp_path: Path
-) -> None:
+def test_each_mistake_is_named(corpus, vocab, policies, said, tmp_path):
     (tmp_path / "empty").mkdir()
     (tmp_path / "rubbish").mkdir()
     (tmp_path / "rubbish" / "a.json").write_text("{")
@@ -120,25 +114,25 @@ WRONG = Tally(sequences=3, non_canonical=1)
         (Walked(failed={"a": "it hung"}, tallies={"exact": Tally()}), "a broke off: it hung"),
     ],
 )
-def test_the_verdict_is_on_exact_alone(result: Walked, reason: str) -> None:
+def test_the_verdict_is_on_exact_alone(result, reason):
     reasons, status = judged(total([result], ["exact"]), ["exact"])
     assert status == (exit_statuses.FAILS if reason else exit_statuses.HOLDS)
     assert [reason in one for one in reasons] == [True] * bool(reason)
 
 
-def test_a_limit_is_spread() -> None:
+def test_a_limit_is_spread():
     names = [f"{number:02}" for number in range(10)]
     assert chosen(names, None) == chosen(names, 99) == names
     assert chosen(names, 3) == ["00", "03", "06"]
 
 
 @pytest.fixture(scope="module")
-def task() -> Task:
+def task():
     return Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
 
 
 @pytest.mark.thorough  # it waits for a time-out
-def test_a_schema_that_hangs_costs_itself_only(task: Task) -> None:
+def test_a_schema_that_hangs_costs_itself_only(task):
     good = SchemaCase("good", KEYS, (b'{"orderId":1}',))
     # llguidance's state grows with the depth, and is copied at each token.
     deep = SchemaCase("deep", {"type": "array"}, (b"[" * 400_000,))
@@ -149,14 +143,14 @@ def test_a_schema_that_hangs_costs_itself_only(task: Task) -> None:
     assert found["good"].instances == 1
 
 
-def test_how_a_worker_died_is_told_and_another_takes_over(task: Task) -> None:
-    def kill() -> None:
+def test_how_a_worker_died_is_told_and_another_takes_over(task):
+    def kill():
         if not killed:
-            [process] = psutil.Process(worker._process._kept.pid).children()  # type: ignore[union-attr]
+            [process] = psutil.Process(worker._process._kept.pid).children()
             process.kill()
             killed.append(process)
 
-    killed: list[psutil.Process] = []
+    killed = []
     worker = Worker(task, lambda line: None, kill)
     good = WalkSchema(SchemaCase("good", KEYS, (b'{"orderId":1}',)))
     try:
@@ -166,7 +160,7 @@ def test_how_a_worker_died_is_told_and_another_takes_over(task: Task) -> None:
         worker.close()
 
 
-def test_unfit_vocabularies_are_told_apart(task: Task) -> None:
+def test_unfit_vocabularies_are_told_apart(task):
     unfit = replace(task, vocabulary=sources.resolve("toy_wordpiece"))
     with pytest.raises(Unsupported):
         Policies(unfit.vocabulary)
@@ -174,7 +168,7 @@ def test_unfit_vocabularies_are_told_apart(task: Task) -> None:
         list(results(unfit, [WalkSchema(SchemaCase("a", {}, ()))], 1))
 
 
-def test_what_llguidance_refuses_is_said(task: Task) -> None:
+def test_what_llguidance_refuses_is_said(task):
     policies = Policies(task.vocabulary)
     refused = WalkSchema(SchemaCase("a", {"not": {}}, (b"1",))).run(policies, task, lambda: None)
     assert "llguidance refuses" in refused.refused["a"]
@@ -182,8 +176,8 @@ def test_what_llguidance_refuses_is_said(task: Task) -> None:
 
 
 @pytest.mark.thorough  # whole processes beside those of the test of walking and going on
-def test_a_run_walks_a_sample() -> None:
-    events: list[Event] = []
+def test_a_run_walks_a_sample():
+    events = []
     vocabulary = sources.resolve("toy_bytes")
     assert walk_sample(vocabulary, 0, events.append) is None
     rows = {event.method: event for event in events if isinstance(event, Forced)}
@@ -191,14 +185,14 @@ def test_a_run_walks_a_sample() -> None:
     assert {row.schemas for row in rows.values()} == {SCHEMAS}
     assert rows["exact"].sequences
     assert (rows["exact"].non_canonical, rows["exact"].unsafe) == (0, 0)
-    again: list[Event] = []
+    again = []
     walk_sample(vocabulary, 0, again.append)
     timeless = [replace(event, seconds=0.0) for event in again if isinstance(event, Forced)]
     assert timeless == [replace(row, seconds=0.0) for row in rows.values()]
 
 
-def test_a_sample_is_passed_over_where_the_vocabulary_is_none_for_it_or_the_run_ends() -> None:
-    events: list[Event] = []
+def test_a_sample_is_passed_over_where_the_vocabulary_is_none_for_it_or_the_run_ends():
+    events = []
     unfit = sources.resolve("toy_wordpiece")
     assert walk_sample(unfit, 0, events.append) is None
     fit = sources.resolve("toy_bytes")

@@ -48,21 +48,21 @@ CASE = SchemaCase("schools", SCHEMA, (compact_json(VALUE),))
 
 
 @pytest.fixture(scope="module")
-def policies() -> Policies:
+def policies():
     return Policies(sources.resolve("tekken_240911"))
 
 
-def failures(policies: Policies, name: str) -> list[ForcedWitness]:
+def failures(policies, name):
     task = Task(policies.tokenizer.vocabulary, [name, "exact"], "compact")
     result = WalkSchema(CASE).run(policies, task, lambda: None)
     return [one for one in result.witnesses if one.policy == name]
 
 
-def text(data: str) -> bytes:
+def text(data):
     return base64.b64decode(data)
 
 
-def held(policies: Policies, found: ForcedWitness) -> None:
+def held(policies, found):
     """The small witness is one: of its own grammar, and against the tokens it names."""
     schema = json.loads(found.grammar)
     shown = text(found.context) + text(found.forced) + text(found.continuation)
@@ -77,7 +77,7 @@ def held(policies: Policies, found: ForcedWitness) -> None:
 @pytest.mark.parametrize(
     "name", thorough_from(1, ["none", "printed", "healed:tokens=2", "llguidance.partial"])
 )
-def test_small_and_still_a_failure(policies: Policies, name: str) -> None:
+def test_small_and_still_a_failure(policies, name):
     beats = []
     for failure in failures(policies, name):
         # Time enough for a busy machine: the search is to end by itself.
@@ -92,7 +92,7 @@ def test_small_and_still_a_failure(policies: Policies, name: str) -> None:
     assert beats or not failures(policies, name)
 
 
-def test_no_cut_is_left_that_still_errs(policies: Policies) -> None:
+def test_no_cut_is_left_that_still_errs(policies):
     failure = failures(policies, "healed:tokens=2")[0]
     minimiser = Minimiser(policies, "healed:tokens=2", "compact")
     found = minimiser.minimal(failure, CASE, 120.0)
@@ -104,7 +104,7 @@ def test_no_cut_is_left_that_still_errs(policies: Policies) -> None:
     assert "properties" not in found.grammar
 
 
-def test_time_is_kept(policies: Policies) -> None:
+def test_time_is_kept(policies):
     failure = failures(policies, "healed:tokens=2")[0]
     minimiser = Minimiser(policies, "healed:tokens=2", "compact")
     assert minimiser.minimal(failure, CASE, 0.0) is None
@@ -113,7 +113,7 @@ def test_time_is_kept(policies: Policies) -> None:
         held(policies, found)
 
 
-def test_what_no_longer_errs_has_none(policies: Policies) -> None:
+def test_what_no_longer_errs_has_none(policies):
     failure = failures(policies, "healed:tokens=2")[0]
     assert Minimiser(policies, "exact", "compact").minimal(failure, CASE, 20.0) is None
 
@@ -129,9 +129,7 @@ class Hasty:
         return Healed(self.policies.tokenizer.encode(forced[:1]), forced[1:])
 
 
-def test_an_exact_policy_that_errs_is_made_small_too(
-    policies: Policies, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_exact_policy_that_errs_is_made_small_too(policies, monkeypatch):
     monkeypatch.setattr(policies, "of_schema", lambda names, *_: {"exact": Hasty(policies)})
     grammar = JsonSchemaGrammar(SCHEMA, "compact")
     walk = Walk(policies.tokenizer, grammar, {"exact": Hasty(policies)}, "a", sampled_every=1)
@@ -143,7 +141,7 @@ def test_an_exact_policy_that_errs_is_made_small_too(
     held(policies, found)
 
 
-def witness(**changes: object) -> ForcedWitness:
+def witness(**changes):
     fields = {
         "vocabulary": "v", "policy": "none", "schema": "a", "context": "", "forced": "YQ==",
         "continuation": "", "ids": [1], "surfaces": ["YQ=="], "canonical": [2],
@@ -152,7 +150,7 @@ def witness(**changes: object) -> ForcedWitness:
     return ForcedWitness(**{**fields, **changes})
 
 
-def test_which_are_shown() -> None:
+def test_which_are_shown():
     many = [
         witness(forced="YQ==" * (1 + number), schema=f"{number % 5}") for number in range(30)
     ]  # fmt: skip
@@ -164,7 +162,7 @@ def test_which_are_shown() -> None:
     assert found[1] is many[0]
 
 
-def test_a_witness_is_dressed() -> None:
+def test_a_witness_is_dressed():
     plain, small = witness(), witness(schema="minimal", grammar="{}")
     found = run.completed(plain, CASE, small)
     assert json.loads(found.grammar) == SCHEMA

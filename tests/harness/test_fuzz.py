@@ -1,12 +1,8 @@
 """Campaigns as users have them: the command, its memory, its arms, its canary."""
 
-from __future__ import annotations
-
 import json
 import threading
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -36,7 +32,7 @@ PLAIN = (*HERE, "--no-structured", "--no-coverage", "--no-canary")
 
 
 @pytest.mark.thorough  # whole campaigns, several of them
-def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
+def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path):
     out = tmp_path / "out"
     first = tokgate("fuzz", *PLAIN, "--budget=300cases", f"--out={out}")
     assert first.returncode == 1, first.stderr
@@ -62,7 +58,7 @@ def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path: Path) -> None:
     assert "0 new findings, 1 known" in anew.stderr
 
 
-def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
+def test_where_none_is_named_vocabularies_are_drawn_too():
     named, drawn, others = (fuzzed(*one) for one in ((["toy_bytes"], 0), ([], 0), ([], 1)))
     assert [*named] == ["toy_bytes"]
     assert "tekken_240911" in drawn
@@ -71,7 +67,7 @@ def test_where_none_is_named_vocabularies_are_drawn_too() -> None:
     assert random != [name for name in others if name.startswith(embedded.RANDOM)]
 
 
-def test_a_campaign_is_held_by_one_process(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_campaign_is_held_by_one_process(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.studies.campaigns.store.RELEASE_SECONDS", 0.1)
     where = str(tmp_path / "x.db")
     with CampaignStore(where, "a").held():
@@ -82,7 +78,7 @@ def test_a_campaign_is_held_by_one_process(tmp_path: Path, monkeypatch: pytest.M
             pass
 
 
-def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path: Path) -> None:
+def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path):
     held = CampaignStore(str(tmp_path / "x.db"), "test").held()
     held.__enter__()
     threading.Timer(0.3, held.__exit__, (None, None, None)).start()
@@ -90,7 +86,7 @@ def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path: Path) -> Non
         pass
 
 
-def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_of_something_else_is_left_alone(tmp_path):
     (tmp_path / "summary.json").write_text("mine")
     with pytest.raises(OutputError, match=r"has a summary.json that is no campaign's"):
         run(small_plan(100), str(tmp_path / "x.db"), tmp_path)
@@ -107,12 +103,12 @@ def test_a_folder_of_something_else_is_left_alone(tmp_path: Path) -> None:
         ({"checks": ["x"]}, "checks x, y, not x"),
     ],
 )
-def test_differences_of_identities_are_named(change: dict[str, Any], told: str) -> None:
+def test_differences_of_identities_are_named(change, told):
     one = {"seed": 0, "implementation": {"a": "1", "b": "2"}, "checks": ["x", "y"]}
     assert difference(one, one | change) == told
 
 
-def test_each_session_is_a_run_of_the_ledger_and_has_its_expectations(tmp_path: Path) -> None:
+def test_each_session_is_a_run_of_the_ledger_and_has_its_expectations(tmp_path):
     where, plan = str(tmp_path / "x.db"), small_plan(600, PAIR)
     assert run(plan, where, tmp_path / "out").finished.verdict == "fail"
     known = Expectation("equivalence/*/mini-one-token", {}, "planted", examples=(Example(b"\x87"),))
@@ -127,8 +123,8 @@ def test_each_session_is_a_run_of_the_ledger_and_has_its_expectations(tmp_path: 
 
 
 def test_mutants_of_the_corpus_are_asked_and_another_seed_is_another_campaign(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     inputs = []
     for seed in range(2):
         where = str(tmp_path / f"{seed}.db")
@@ -141,7 +137,7 @@ def test_mutants_of_the_corpus_are_asked_and_another_seed_is_another_campaign(
     assert inputs[0] != inputs[1]
 
 
-def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
+def test_inputs_to_begin_with_come_first(tmp_path):
     plan = small_plan(10, PAIR)
     one = replace(plan.plan, generators=[g for g in plan.plan.generators if g.name == "repeats"])
     plan = replace(plan, plan=one, seeds=[b"first \x87", b"second"])
@@ -160,7 +156,7 @@ def test_inputs_to_begin_with_come_first(tmp_path: Path) -> None:
 # What a killed session leaves.
 
 
-def test_a_folder_that_was_half_cleared_for_a_campaign_is_cleared(tmp_path: Path) -> None:
+def test_a_folder_that_was_half_cleared_for_a_campaign_is_cleared(tmp_path):
     CampaignFolder(tmp_path, "one").write([], {})
     (tmp_path / "vocabularies" / "old").mkdir(parents=True)
     CampaignFolder(tmp_path, "one")
@@ -170,7 +166,7 @@ def test_a_folder_that_was_half_cleared_for_a_campaign_is_cleared(tmp_path: Path
     assert not (tmp_path / "vocabularies").exists()
 
 
-def test_of_several_targets_the_least_input_stays(tmp_path: Path) -> None:
+def test_of_several_targets_the_least_input_stays(tmp_path):
     """Whichever is first: the record takes the same."""
     folder = CampaignFolder(tmp_path, "one", shared=True)
     for data in (b"b", b"a", b"c", b"aa"):
@@ -183,7 +179,7 @@ def test_of_several_targets_the_least_input_stays(tmp_path: Path) -> None:
 # Hypothesis.
 
 
-def test_hypothesis_makes_the_same_whatever_was_made_before() -> None:
+def test_hypothesis_makes_the_same_whatever_was_made_before():
     one = structured(TOY, lambda place: place)
     first, second = one(0, 0), one(1, 1)
     assert first is not None and second is not None
@@ -194,7 +190,7 @@ def test_hypothesis_makes_the_same_whatever_was_made_before() -> None:
 
 
 @pytest.mark.thorough  # two whole campaigns
-def test_findings_are_shared_and_those_of_others_taken_up(tmp_path: Path) -> None:
+def test_findings_are_shared_and_those_of_others_taken_up(tmp_path):
     where = str(tmp_path / "examples")
     wrong = small_plan(400, PAIR)
     run(replace(wrong, database=where), str(tmp_path / "1.db"), tmp_path / "1")
@@ -211,7 +207,7 @@ def test_findings_are_shared_and_those_of_others_taken_up(tmp_path: Path) -> Non
     assert everything(str(tmp_path / "2.db")) == again
 
 
-def test_databases_have_names(tmp_path: Path) -> None:
+def test_databases_have_names(tmp_path):
     with pytest.raises(SelectionError, match="github:OWNER/REPO"):
         open_examples("github:nobody")
     assert "GitHub" in repr(open_examples("github:owner/repository"))
@@ -223,11 +219,11 @@ def test_databases_have_names(tmp_path: Path) -> None:
 
 
 @pytest.mark.thorough  # whole campaigns, several of them
-def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
+def test_atheris_finds_the_same_and_goes_on_from_its_corpus():
     pytest.importorskip("atheris")
 
-    def batches() -> list[object]:
-        kept: list[bytes] = []
+    def batches():
+        kept = []
         mode = Mode(pretokenize=False)
         arm = covered([("bpe.heap", mode)], TOY, lambda place: place, kept, lambda: False)
         made = [arm(0, 0), arm(1, 1)]
@@ -235,12 +231,12 @@ def test_atheris_finds_the_same_and_goes_on_from_its_corpus() -> None:
 
     first = batches()
     assert first[0] is not None
-    assert first[0].generator == COVERAGE  # type: ignore[attr-defined]
-    assert len(first[0].inputs) >= 10  # type: ignore[attr-defined]
+    assert first[0].generator == COVERAGE
+    assert len(first[0].inputs) >= 10
     assert batches() == first
 
 
-def test_what_atheris_can_instrument() -> None:
+def test_what_atheris_can_instrument():
     present, _ = participants(["bpe.heap", "tiktoken", f"{WRONG}:OneToken"])
     assert [c.name for c in present if interpreted(c)] == ["bpe.heap"]
     assert targets(sources.resolve("tekken_240911"), []) == []
@@ -250,7 +246,7 @@ def test_what_atheris_can_instrument() -> None:
 
 
 @pytest.mark.thorough  # a whole campaign
-def test_cost_guides_where_it_is_asked_to(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_cost_guides_where_it_is_asked_to(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.studies.fuzz.target.EVERY", 1)
     plan = replace(small_plan(800, ("bpe.heap",)), costly=True)
     made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
@@ -262,13 +258,12 @@ def test_cost_guides_where_it_is_asked_to(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("found", [True, thorough(False)])
-def test_a_campaign_has_to_find_the_canary(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, found: bool
-) -> None:
+def test_a_campaign_has_to_find_the_canary(tmp_path, monkeypatch, found):
     if not found:
         monkeypatch.setattr(planted, "is_caught", lambda findings: False)
         monkeypatch.setattr("harness.studies.fuzz.canary.ENOUGH_CASES", 200)
-    plan = replace(small_plan(100, ("bpe.heap",)), canary=True)
+    # It errs on the words of some scripts, of which this generator is full.
+    plan = replace(small_plan(100, ("bpe.heap",), drawn=("scripts",)), canary=True)
     made = run(plan, str(tmp_path / "x.db"), tmp_path / "out")
     assert made.findings == []
     assert made.campaign.canary is found

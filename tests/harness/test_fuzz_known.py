@@ -1,10 +1,6 @@
 """A campaign asks what it has found again: what is fixed passes, and is new if it comes back."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -18,8 +14,7 @@ from harness.findings.patience import NO_TIME
 from harness.findings.questions import Asking
 from harness.studies.campaigns.store import CampaignStore
 from harness.studies.fuzz.known import comes_back
-from harness.studies.fuzz.plan import FuzzPlan
-from harness.studies.fuzz.record import Ended, Record, record
+from harness.studies.fuzz.record import Ended, record
 from tests.harness.command import here
 from tests.harness.fuzz_campaign import run, small_plan
 from tests.reports import records
@@ -56,13 +51,13 @@ class Mine(PlainBpe):
 class Campaign:
     """A campaign on an implementation that a test makes right or wrong between its sessions."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder):
         self.folder, self.cases = folder, 300
         self.checks = ["survival", "equivalence"]
-        self.asked: dict[str, list[str]] = {}
+        self.asked = {}
         (folder / "mine.py").write_text(PLUG_IN)
 
-    def session(self, how: str, vocabularies: tuple[str, ...] = ("toy_bytes",)) -> Record:
+    def session(self, how, vocabularies=("toy_bytes",)):
         (self.folder / "how").write_text(how)
         mine = f"{self.folder}/mine.py:Mine"
         whole = small_plan(self.cases, (mine,), vocabularies)
@@ -72,15 +67,15 @@ class Campaign:
 
 
 @pytest.fixture
-def campaign(tmp_path: Path) -> Campaign:
+def campaign(tmp_path):
     return Campaign(tmp_path)
 
 
-def fixed(made: Record) -> list[str]:
+def fixed(made):
     return [event.id for event in made.events if isinstance(event, FindingFixed)]
 
 
-def test_what_is_fixed_passes_and_what_comes_back_is_new_again(campaign: Campaign) -> None:
+def test_what_is_fixed_passes_and_what_comes_back_is_new_again(campaign):
     first = campaign.session("wrong")
     assert first.finished.exit_status == exit_statuses.FAILS
     ids = {found.id for found in first.new}
@@ -105,8 +100,8 @@ def test_what_is_fixed_passes_and_what_comes_back_is_new_again(campaign: Campaig
 
 
 def test_what_shows_in_another_way_is_found_though_no_other_case_is_asked(
-    campaign: Campaign,
-) -> None:
+    campaign,
+):
     ids = {found.id for found in campaign.session("wrong").findings}
     campaign.session("right")
     made = campaign.session("refusing")
@@ -117,7 +112,7 @@ def test_what_shows_in_another_way_is_found_though_no_other_case_is_asked(
     assert (campaign.folder / "out" / "findings" / made.new[0].id / "input.bin").is_file()
 
 
-def test_who_does_not_answer_has_fixed_nothing(campaign: Campaign) -> None:
+def test_who_does_not_answer_has_fixed_nothing(campaign):
     found = campaign.session("wrong").findings
     made = campaign.session("silent")
     assert {one.id for one in made.findings} == {one.id for one in found}
@@ -135,13 +130,11 @@ def test_who_does_not_answer_has_fixed_nothing(campaign: Campaign) -> None:
         ({"minimal": False, "unminimised": NO_TIME}, False),
     ],
 )
-def test_only_what_came_back_can_be_seen_to_be_gone(change: dict[str, Any], told: bool) -> None:
+def test_only_what_came_back_can_be_seen_to_be_gone(change, told):
     assert comes_back(records.found("f-1", b"b", **change)) is told
 
 
-def test_what_nobody_could_tell_is_no_pass_as_long_as_a_campaign_lasts(
-    campaign: Campaign, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_what_nobody_could_tell_is_no_pass_as_long_as_a_campaign_lasts(campaign, monkeypatch):
     campaign.asked = {"implementations": ["mine"]}
     campaign.session("wrong")
     assert campaign.session("right").finished.verdict == "pass"
@@ -156,7 +149,7 @@ def test_what_nobody_could_tell_is_no_pass_as_long_as_a_campaign_lasts(
         assert "it gave no answer when it was asked again" in line
 
 
-def test_a_claim_that_is_never_kept_is_told_once_and_until_it_is_kept(campaign: Campaign) -> None:
+def test_a_claim_that_is_never_kept_is_told_once_and_until_it_is_kept(campaign):
     campaign.checks = ["survival", "equivalence", "count-till-limit"]
     campaign.cases = 1500
     first = campaign.session("right")
@@ -171,7 +164,7 @@ def test_a_claim_that_is_never_kept_is_told_once_and_until_it_is_kept(campaign: 
     assert kept.finished.exit_status == exit_statuses.HOLDS
 
 
-def test_a_campaign_that_came_to_nothing_is_not_examined(tmp_path: Path) -> None:
+def test_a_campaign_that_came_to_nothing_is_not_examined(tmp_path):
     whole = small_plan(64, ("bpe.heap",), ("toy_bytes", "toy_acbb"))
     plan = replace(whole.plan, budget=Budget(seconds=0.0), asked={"vocabularies": []})
     made = run(replace(whole, plan=plan), str(tmp_path / "b.db"), tmp_path / "b")
@@ -182,9 +175,7 @@ def test_a_campaign_that_came_to_nothing_is_not_examined(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
-    tmp_path: Path, named: bool
-) -> None:
+def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(tmp_path, named):
     """As where a cluster was lost before it came to one of them."""
     plan = small_plan(64, ("bpe.heap",), ("toy_bytes", "toy_acbb"))
     first = replace(
@@ -202,10 +193,10 @@ def test_a_vocabulary_that_was_named_and_never_reached_is_not_examined(
     assert "toy_acbb" in " ".join([*made.finished.reasons, *made.finished.notes])
 
 
-def test_the_command_says_what_was_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[dict[str, list[str]]] = []
+def test_the_command_says_what_was_named(tmp_path, monkeypatch):
+    asked = []
 
-    def execute(campaign: FuzzPlan, *rest: Any, **options: Any) -> Record:
+    def execute(campaign, *rest, **options):
         asked.append({kind: list(names) for kind, names in campaign.plan.asked.items()})
         raise SelectionError("enough")
 

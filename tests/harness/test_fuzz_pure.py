@@ -1,28 +1,23 @@
 """The pure parts of campaigns: schedule, behaviours, corpus, estimates."""
 
-from __future__ import annotations
-
 import json
 import random
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import asdict
 from functools import partial
-from pathlib import Path
 
 import numpy as np
 import pytest
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Observation
 from harness.core import stored
 from harness.core.comparisons import contracts_of
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Rejected, Results, Status
+from harness.core.outcomes import Encoded, Failed, Inputs, Rejected, Results, Status
 from harness.engine.selection import SelectionError, participants
 from harness.events import BatchDone
-from harness.studies.campaigns.loop import FLOOR, Loop, Maker, Schedule, derived
+from harness.studies.campaigns.loop import FLOOR, Loop, Schedule, derived
 from harness.studies.campaigns.state import Kept
 from harness.studies.fuzz import estimate
 from harness.studies.fuzz.arms import FINITE, SEEDS, SEGMENT, generated, mutated
@@ -45,17 +40,17 @@ TOY = sources.resolve("toy_bytes")
 # The loop.
 
 
-def fresh(yields: Iterable[str], seed: str = "0", kept: Schedule | None = None) -> Loop[str]:
+def fresh(yields, seed="0", kept=None):
     """A loop of arms that always have something; what ``dear`` makes costs much."""
     makers = {name: lambda number, place: f"{number} {place}" for name in yields}
     return Loop(makers, seed, Schedule() if kept is None else kept, {"dear": 16.0})
 
 
-def played(loop: Loop[str], yields: dict[str, float], batches: int) -> list[str]:
+def played(loop, yields, batches):
     """Who is chosen when each arm yields what it does."""
-    chosen: list[str] = []
+    chosen = []
 
-    def learn(arm: str, made: str) -> tuple[int, float]:
+    def learn(arm, made):
         chosen.append(arm)
         return 1, yields[arm]
 
@@ -63,7 +58,7 @@ def played(loop: Loop[str], yields: dict[str, float], batches: int) -> list[str]
     return chosen
 
 
-def test_the_best_arm_for_its_cost_is_preferred_and_none_starves() -> None:
+def test_the_best_arm_for_its_cost_is_preferred_and_none_starves():
     yields = {"poor": 0.0, "good": 5.0, "middling": 1.0, "dear": 6.0}
     loop = fresh(yields)
     chosen = played(loop, yields, 600)
@@ -75,7 +70,7 @@ def test_the_best_arm_for_its_cost_is_preferred_and_none_starves() -> None:
     assert Counter(dried_up[300:])["middling"] > 150
 
 
-def test_choices_depend_on_seed_number_and_rewards_alone() -> None:
+def test_choices_depend_on_seed_number_and_rewards_alone():
     yields = {"a": 1.0, "b": 1.1, "c": 0.9}
     whole = played(fresh(yields), yields, 100)
     schedule = Schedule()
@@ -85,15 +80,15 @@ def test_choices_depend_on_seed_number_and_rewards_alone() -> None:
     assert played(fresh(yields, "1"), yields, 100) != whole
 
 
-def test_who_has_nothing_left_is_not_asked_again() -> None:
+def test_who_has_nothing_left_is_not_asked_again():
     schedule, seen = Schedule(), []
-    makers: dict[str, Maker[str]] = {
+    makers = {
         "one": lambda number, place: f"{number} {place}" if place < 1 else None,
         "none": lambda number, place: "",
     }
     loop = Loop(makers, "0", schedule)
 
-    def learn(arm: str, made: str) -> tuple[int, float]:
+    def learn(arm, made):
         seen.append((arm, made))
         return 0, 0.0
 
@@ -108,10 +103,10 @@ def test_who_has_nothing_left_is_not_asked_again() -> None:
 # Behaviours.
 
 
-def seen(ids: list[list[int]], others: dict[str, list[Outcome]] | None = None) -> Observation:
+def seen(ids, others=None):
     present, _ = participants(["bpe.naive", "bpe.heap", "bpe.table"])
     contract = contracts_of(TOY, present, frozenset({"bpe.naive"}), proper=True)[0]
-    right: list[Outcome] = [Encoded(tuple(one)) for one in ids]
+    right = [Encoded(tuple(one)) for one in ids]
     results = {name: Results.of(right) for name in contract.names}
     for name, outcomes in (others or {}).items():
         results[name] = Results.of(outcomes)
@@ -130,23 +125,21 @@ def seen(ids: list[list[int]], others: dict[str, list[Outcome]] | None = None) -
         ([[10**6, -5, 97]], [6]),
     ],
 )
-def test_ids_and_shapes_of_neighbours_are_seen_once_an_input(
-    ids: list[list[int]], shown: list[int]
-) -> None:
+def test_ids_and_shapes_of_neighbours_are_seen_once_an_input(ids, shown):
     behaviour = observe(seen(ids), Shapes(TOY))
     assert [behaviour.owners.tolist().count(one) for one in range(len(ids))] == shown
     assert behaviour.disagreements == {}
 
 
-def test_behaviours_of_a_large_vocabulary_rarely_fall_together() -> None:
+def test_behaviours_of_a_large_vocabulary_rarely_fall_together():
     codes = observe(seen([[*range(100_000)]]), Shapes(TOY)).codes
     assert 0 <= codes.min() <= codes.max() < MAP_SIZE
     # Thrown at random, 100,000 balls leave 83,000 of 262,144 bins filled.
     assert len(codes) > 80_000
 
 
-def test_disagreements_have_shapes() -> None:
-    others: dict[str, list[Outcome]] = {
+def test_disagreements_have_shapes():
+    others = {
         "bpe.heap": [Encoded((1, 2)), Rejected("no"), Encoded((2,)), Encoded((5,))],
         "bpe.table": [Encoded((1,)), Encoded((1,)), Encoded((1,)), Failed(Status.CRASHED, "x")],
     }
@@ -159,17 +152,15 @@ def test_disagreements_have_shapes() -> None:
     }
 
 
-def test_who_reject_for_different_reasons_agree() -> None:
-    others: dict[str, list[Outcome]] = {
-        name: [Rejected(name)] for name in ("bpe.naive", "bpe.heap", "bpe.table")
-    }
+def test_who_reject_for_different_reasons_agree():
+    others = {name: [Rejected(name)] for name in ("bpe.naive", "bpe.heap", "bpe.table")}
     assert observe(seen([[1]], others), Shapes(TOY)).disagreements == {}
 
 
-def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
+def test_the_map_counts_inputs_as_a_dictionary_does():
     rng = random.Random(0)
     counted = Map()
-    truth: Counter[int] = Counter()
+    truth = Counter()
     for _ in range(20):
         pairs = sorted({(rng.randrange(8), rng.randrange(60)) for _ in range(30)})
         first = {code: owner for owner, code in reversed(pairs) if code not in truth}
@@ -184,7 +175,7 @@ def test_the_map_counts_inputs_as_a_dictionary_does() -> None:
 # The corpus.
 
 
-def test_the_corpus_takes_each_input_once_and_none_that_is_too_long() -> None:
+def test_the_corpus_takes_each_input_once_and_none_that_is_too_long():
     corpus = Corpus([])
     assert corpus.join(Entry(b"a", "x"))
     assert not corpus.join(Entry(b"a", "y"))
@@ -193,7 +184,7 @@ def test_the_corpus_takes_each_input_once_and_none_that_is_too_long() -> None:
     assert len(corpus.entries) == 1
 
 
-def mutants(number: int, *entries: bytes, vocabulary: Vocabulary = TOY) -> list[bytes]:
+def mutants(number, *entries, vocabulary=TOY):
     """What is made of a corpus."""
     corpus = Corpus([Entry(data, "x") for data in entries])
     made = mutated(corpus, vocabulary, 0, 0)(number, 0)
@@ -201,7 +192,7 @@ def mutants(number: int, *entries: bytes, vocabulary: Vocabulary = TOY) -> list[
     return made.inputs
 
 
-def test_mutants_are_the_same_for_the_same_corpus_and_batch_and_can_be_spelt() -> None:
+def test_mutants_are_the_same_for_the_same_corpus_and_batch_and_can_be_spelt():
     some = b"\xff\xfe", "naïve text 12".encode()
     assert mutants(1, *some) == mutants(1, *some) != mutants(2, *some)
     assert mutants(1) == []
@@ -214,7 +205,7 @@ def test_mutants_are_the_same_for_the_same_corpus_and_batch_and_can_be_spelt() -
 # Arms.
 
 
-def test_a_stream_goes_on_anywhere_as_if_it_had_been_run_up_to_there() -> None:
+def test_a_stream_goes_on_anywhere_as_if_it_had_been_run_up_to_there():
     catalog = generators()
     for name in ("raw", "tokens"):
         seeded = partial(derived, 3, 0)
@@ -225,7 +216,7 @@ def test_a_stream_goes_on_anywhere_as_if_it_had_been_run_up_to_there() -> None:
             assert alone == batches[place], (name, place)
 
 
-def test_segments_have_seeds_of_their_own() -> None:
+def test_segments_have_seeds_of_their_own():
     make = generated(generators()["raw"], TOY, partial(derived, 3, 0), 4096)
     first, later = make(0, 0), make(0, SEGMENT)
     assert first is not None and later is not None
@@ -233,7 +224,7 @@ def test_segments_have_seeds_of_their_own() -> None:
     assert first.inputs != later.inputs
 
 
-def test_the_finite_generators_are_those_that_end() -> None:
+def test_the_finite_generators_are_those_that_end():
     from itertools import islice
 
     most = 10_000
@@ -248,7 +239,7 @@ def test_the_finite_generators_are_those_that_end() -> None:
 # Estimates.
 
 
-def test_estimates_of_a_known_world() -> None:
+def test_estimates_of_a_known_world():
     """Species of known probabilities: the estimate of the next new one is near the truth."""
     rng = random.Random(4)
     weights = [1 / (rank + 1) for rank in range(3000)]
@@ -265,7 +256,7 @@ def test_estimates_of_a_known_world() -> None:
     assert len(counts) + estimate.unseen(world) <= 3000 * 1.1
 
 
-def test_estimates_at_their_ends() -> None:
+def test_estimates_at_their_ends():
     nothing = Abundance(0, 0, 0, 0)
     assert estimate.discovery(nothing) == 1.0
     assert estimate.chance(nothing, 0) == 0.0
@@ -282,14 +273,14 @@ def test_estimates_at_their_ends() -> None:
 # The rest.
 
 
-def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_again() -> None:
+def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_again():
     shapes = {f"shape {n} \udc80": 1 for n in range(3 * State.PAGES["disagreements"])}
     many = bytes([1]) * MAP_SIZE
     kept = Kept(State, {})
     state = kept.state
     state.judged_by, state.disagreements, state.covered, state.map = "x", shapes, [b"\xff"], many
 
-    def changed() -> dict[str, bytes]:
+    def changed():
         return kept.round("x").parts
 
     parts = changed()
@@ -306,7 +297,7 @@ def test_a_state_comes_back_as_it_was_and_what_has_not_changed_is_not_written_ag
     assert State.of({name: part for name, part in (parts | written).items() if part}) == state
 
 
-def test_inputs_to_begin_with(tmp_path: Path) -> None:
+def test_inputs_to_begin_with(tmp_path):
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep" / "b").write_bytes(b"bb")
     (tmp_path / "a").write_bytes(b"a")
@@ -319,10 +310,10 @@ def test_inputs_to_begin_with(tmp_path: Path) -> None:
 # The sums of a campaign.
 
 
-def test_the_sums_of_batches_say_what_the_batches_say() -> None:
+def test_the_sums_of_batches_say_what_the_batches_say():
     """A campaign keeps one batch for each comparison and generator: its coverage is the same."""
 
-    def batch(n: int, **answers: list[int]) -> BatchDone:
+    def batch(n, **answers):
         judged = {"survival": {name: sum(one) for name, one in answers.items()}}
         faults = {"survival": {"a": n}} if n % 2 else {}
         declined = {"a": f"for {n}"}

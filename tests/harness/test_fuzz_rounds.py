@@ -1,9 +1,6 @@
 """Rounds of a campaign and its time: turns, what comes before it, what goes on after it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -16,17 +13,15 @@ from tests.durability import inside
 from tests.harness.fuzz_campaign import run, small_plan
 
 
-def test_in_a_short_session_each_target_has_its_turn() -> None:
+def test_in_a_short_session_each_target_has_its_turn():
     assert turn(None, 1, 24) == TURN_SECONDS
     assert turn(3600.0, 2, 24) == TURN_SECONDS
     assert turn(60.0, 1, 6) == 10.0
     assert turn(60.0, 2, 6) == 20.0
 
 
-def test_what_a_campaign_needs_is_made_before_its_time_begins(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    told: list[str] = []
+def test_what_a_campaign_needs_is_made_before_its_time_begins(monkeypatch, tmp_path):
+    told = []
     monkeypatch.setattr(campaign, "prepare", lambda *given: told.append("prepared"))
     monkeypatch.setattr(campaign.Session, "run", lambda *given: told.append("begun"))
     made = small_plan(60, ("bpe.heap",))
@@ -35,9 +30,7 @@ def test_what_a_campaign_needs_is_made_before_its_time_begins(
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_what_was_named_has_a_round_though_the_time_is_over(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, named: bool
-) -> None:
+def test_what_was_named_has_a_round_though_the_time_is_over(monkeypatch, tmp_path, named):
     monkeypatch.setattr(workers, "Process", inside.InsideProcess)
     monkeypatch.setattr(campaign, "prepare", lambda *given: 0)
     made = small_plan(60, ("bpe.heap",), ("toy_bytes", "toy_ties", "toy_acbb"))

@@ -145,7 +145,7 @@ class Endless:
         {"checks": ["survival"]},
     ],
 )
-@pytest.mark.parametrize("ending", [(), ("edge",)])
+@pytest.mark.parametrize("ending", [("edge",), pytest.param((), marks=pytest.mark.thorough)])
 def test_a_share_that_no_generator_adds_to_is_given_up(ending, asked):
     mute, _ = selection.participants([f"{plugins.__file__}:answers-nothing"])
     named = plan(0.001, **asked)

@@ -1,7 +1,5 @@
 """``tokgate worst`` as a user runs it."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sqlite3
@@ -18,7 +16,7 @@ SLOW = f"{Path(__file__).with_name('slow_on_punctuation.py')}:IMPLEMENTATION"
 OPTIONS = ("worst", "--impl", SLOW, "--vocab", "toy_bytes", "--withhold", "all", "--size", "16KB")
 
 
-def rounds(path: Path) -> int:
+def rounds(path):
     """Generations that were committed."""
     if not path.exists():
         return 0
@@ -30,7 +28,7 @@ def rounds(path: Path) -> int:
 
 
 @pytest.mark.thorough  # whole searches, by the clock
-def test_it_finds_what_is_planted_and_goes_on_after_an_interruption(tmp_path: Path) -> None:
+def test_it_finds_what_is_planted_and_goes_on_after_an_interruption(tmp_path):
     families = tmp_path / "families.toml"
     options = (*OPTIONS, "--families", str(families), "--out", "out")
     state = tmp_path / "out" / "search.db"
@@ -54,7 +52,7 @@ def test_it_finds_what_is_planted_and_goes_on_after_an_interruption(tmp_path: Pa
     assert families.read_text().count("[[family]]") == len(report["found"])
 
 
-def test_mistakes_are_one_line(tmp_path: Path) -> None:
+def test_mistakes_are_one_line(tmp_path):
     for options, fault in (
         (("--budget", "20000cases"), "give a time"),
         (("--size", "2MB"), "4KB to 1MB"),
@@ -95,7 +93,7 @@ IMPLEMENTATION = Implementation()
 
 
 @pytest.mark.thorough  # a whole search
-def test_a_request_in_flight_is_cut_off_at_the_end(tmp_path: Path) -> None:
+def test_a_request_in_flight_is_cut_off_at_the_end(tmp_path):
     (tmp_path / "hanging.py").write_text(HANGING)
     done = tokgate(
         "worst", "--impl", "hanging.py:IMPLEMENTATION", "--vocab", "toy_bytes", "--size", "4KB",

@@ -1,10 +1,7 @@
 """Patterns as inputs, lines of Python and files; minimising; finals; what is told."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -36,7 +33,7 @@ NAMED = "[[family]]\nname = 'a'\nreason = 'r'"
 
 
 @pytest.fixture(scope="module")
-def bred() -> list[Pattern]:
+def bred():
     """Two hundred patterns of every form, as a search comes by them."""
     breeder, rng = Breeder(sources.resolve("toy_bytes")), random.Random(1)
     found = [breeder.fresh(rng) for _ in range(60)]
@@ -45,7 +42,7 @@ def bred() -> list[Pattern]:
     return found
 
 
-def test_inputs_have_their_size_and_expression_and_variants_differ(bred: list[Pattern]) -> None:
+def test_inputs_have_their_size_and_expression_and_variants_differ(bred):
     for pattern in bred:
         assert eval(pattern.expression(), {"random": random, "n": 3001}) == pattern.make(3001)
         made = [pattern.make(4096, variant) for variant in range(3)]
@@ -56,22 +53,22 @@ def test_inputs_have_their_size_and_expression_and_variants_differ(bred: list[Pa
         )
 
 
-def test_a_pattern_is_small_and_what_was_written_of_it(bred: list[Pattern]) -> None:
+def test_a_pattern_is_small_and_what_was_written_of_it(bred):
     assert [read(written(pattern)) for pattern in bred] == bred
     assert read("") is None
     assert all(len(pattern.pumps) <= 2 for pattern in bred)
     assert all(sum(map(len, pump.units)) <= MOST_BYTES for p in bred for pump in p.pumps)
 
 
-def test_what_a_vocabulary_cannot_spell_is_no_pattern_of_it() -> None:
+def test_what_a_vocabulary_cannot_spell_is_no_pattern_of_it():
     breeder = Breeder(sources.resolve("toy_ties"))
     assert breeder.spells(Pattern((Pump((b"ab",)),)))
     assert not breeder.spells(Pattern((Pump((b"ab",)),), suffix=b"z"))
 
 
 def test_a_file_of_families_gives_back_what_was_added_and_keeps_what_was_there(
-    bred: list[Pattern], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+    bred, tmp_path, monkeypatch
+):
     path = tmp_path / "new" / "families.toml"
     monkeypatch.setenv(user.VARIABLE, str(path))
     assert user.chosen(None) == []
@@ -104,7 +101,7 @@ def test_a_file_of_families_gives_back_what_was_added_and_keeps_what_was_there(
         ("[[family", "families.toml"),
     ],
 )
-def test_a_wrong_file_is_one_line(text: str, fault: str, tmp_path: Path) -> None:
+def test_a_wrong_file_is_one_line(text, fault, tmp_path):
     path = tmp_path / "families.toml"
     path.write_text(text)
     with pytest.raises(user.FamiliesError, match=fault.replace("[", "\\[")) as caught:
@@ -112,7 +109,7 @@ def test_a_wrong_file_is_one_line(text: str, fault: str, tmp_path: Path) -> None
     assert "\n" not in str(caught.value)
 
 
-def test_minimising_leaves_what_matters() -> None:
+def test_minimising_leaves_what_matters():
     heavy = Pattern(
         (Pump((b"some", b"x#y", b"words", b"#")), Pump((b"z", b"q"), drawn=True)),
         b"prefix",
@@ -120,7 +117,7 @@ def test_minimising_leaves_what_matters() -> None:
     )
     asked = 0
 
-    def keeps(patterns: list[Pattern]) -> list[bool]:
+    def keeps(patterns):
         nonlocal asked
         asked += len(patterns)
         return [b"#" in pattern.make(1000) for pattern in patterns]
@@ -130,7 +127,7 @@ def test_minimising_leaves_what_matters() -> None:
     assert smallest(heavy, keeps, lambda: False) == heavy
 
 
-def test_a_smaller_pattern_costs_as_much() -> None:
+def test_a_smaller_pattern_costs_as_much():
     sizes, time = Sizes(512, 2048, 8192, 8192), Countdown(60.0).start()
     heavy = Candidate(Pattern((Pump((b"##", b"#" * 30)),), suffix=b"tail"), "bred")
     spread = Candidate(Pattern((Pump((b"\n", b"abc")),)), "bred")
@@ -141,7 +138,7 @@ def test_a_smaller_pattern_costs_as_much() -> None:
         assert [*polished(gauge_of(Planted(cost)), [(aim, one)], sizes, A_BYTE, time)] == [small]
 
 
-def test_a_death_is_made_small_in_pattern_and_size() -> None:
+def test_a_death_is_made_small_in_pattern_and_size():
     planted = Planted(dies=lambda data: Status.CRASHED if data.count(b"(") >= 3000 else None)
     pattern = Pattern((Pump((b"(", b"a", b"(")),), b"start")
     death = Death(pattern, 65536, 65536, Status.CRASHED, "signal")
@@ -151,7 +148,7 @@ def test_a_death_is_made_small_in_pattern_and_size() -> None:
     assert 3000 <= (entry.length or 0) < 6000 * 1.5
 
 
-def test_finals_send_home_the_harmless_and_compare_the_rest() -> None:
+def test_finals_send_home_the_harmless_and_compare_the_rest():
     listed = [
         family_of(f"listed-{i}", "", Pattern((Pump((b"a" * (9 - i) + b"\n",)),))) for i in range(9)
     ]
@@ -172,7 +169,7 @@ def test_finals_send_home_the_harmless_and_compare_the_rest() -> None:
     assert prose.verdict == "linear"
 
 
-def test_a_family_that_kills_is_asked_no_more() -> None:
+def test_a_family_that_kills_is_asked_no_more():
     planted = Planted(dies=lambda data: Status.CRASHED if b"#" in data else None)
     prose, death = (family_of(name, "", repeated(name.encode())) for name in ("prose", "#"))
     time = Countdown(1e6).start()
@@ -180,7 +177,7 @@ def test_a_family_that_kills_is_asked_no_more() -> None:
     assert (entry.verdict, "crashed" in entry.message) == ("failed", True)
 
 
-def test_seeds_are_like_the_families_that_are_told() -> None:
+def test_seeds_are_like_the_families_that_are_told():
     from corpora.families.catalog import families
 
     vocabulary = sources.resolve("toy_bytes")
@@ -192,7 +189,7 @@ def test_seeds_are_like_the_families_that_are_told() -> None:
     assert withheld == frozenset(families())
 
 
-def report() -> Report:
+def report():
     made = Report("tokgate worst", "mine", "1.0", "toy", 7, 65536, ["letter-run"], readings=1000)
     points = [[float(1 << i), (1 << i) ** 2 * 1e-9] for i in range(10, 16)]
     made.control = Entry("prose", "control", 50.0, [[s, s * 5e-8] for s, _ in points])
@@ -211,7 +208,7 @@ def report() -> Report:
     return made
 
 
-def test_the_page_and_the_table_say_what_was_found() -> None:
+def test_the_page_and_the_table_say_what_was_found():
     assert report_of(asdict(report())) == report()
     assert verdict(report()) == (
         "the worst input found costs 2.00 times the worst listed family (letter-run, which it was "
@@ -235,7 +232,7 @@ def test_the_page_and_the_table_say_what_was_found() -> None:
     assert "at 5,000 bytes" in text
 
 
-def test_results_become_families_with_their_reasons() -> None:
+def test_results_become_families_with_their_reasons():
     assert [one[:2] for one in as_families(report())] == [
         ("worst-mine-toy-1", "mine 1.0 on toy: 16.0 times the cost of prose, exponent 2.00"),
         ("worst-mine-toy-2", "mine 1.0 on toy: crashed at 5,000 bytes"),

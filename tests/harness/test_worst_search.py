@@ -1,10 +1,7 @@
 """The search finds what is planted, within a number of measurements, and goes on where it was."""
 
-from __future__ import annotations
-
 import random
 import re
-from collections.abc import Callable
 
 import pytest
 
@@ -28,13 +25,11 @@ MOST = 40_000
 
 
 @pytest.fixture(scope="module")
-def breeder() -> Breeder:
+def breeder():
     return Breeder(sources.resolve("toy_bytes"))
 
 
-def searched(
-    breeder: Breeder, gauge: Planted, found: Callable[[Search], bool], seed: int = 0
-) -> Search:
+def searched(breeder, gauge, found, seed=0):
     """A search that has found it; fails where it takes too many measurements."""
     search = Search(breeder, gauge_of(gauge), SIZES, seed, State(control=A_BYTE))
     while not found(search):
@@ -43,7 +38,7 @@ def searched(
     return search
 
 
-def dear(times: float) -> Callable[[Search], bool]:
+def dear(times):
     """Whether something costs so many times as much as prose."""
     return lambda search: any(
         one.cost(SIZES.large) > times * A_BYTE for one in search.leaders(Aim.COST)
@@ -51,25 +46,25 @@ def dear(times: float) -> Callable[[Search], bool]:
 
 
 @pytest.mark.parametrize("seed", thorough_from(1, range(3)))
-def test_it_finds_runs_of_one_byte(breeder: Breeder, seed: int) -> None:
+def test_it_finds_runs_of_one_byte(breeder, seed):
     search = searched(breeder, Planted(runs(b"#")), dear(15), seed)
     assert b"#" * 100 in search.leaders()[0].pattern.make(SIZES.large)
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_it_finds_many_newlines_wherever_they_stand(breeder: Breeder, seed: int) -> None:
+def test_it_finds_many_newlines_wherever_they_stand(breeder, seed):
     search = searched(breeder, Planted(many(b"\n")), dear(10), seed)
     assert search.leaders()[0].pattern.make(SIZES.large).count(b"\n") > SIZES.large / 2
 
 
 @pytest.mark.thorough  # a whole search
-def test_it_finds_a_pair_of_tokens(breeder: Breeder) -> None:
+def test_it_finds_a_pair_of_tokens(breeder):
     # Two of 260 tokens, side by side: by chance one pattern of some thousands has them.
     search = searched(breeder, Planted(many(b"\x01\x02")), dear(2.5))
     assert search.leaders()[0].pattern.make(SIZES.large).count(b"\x01\x02") > 300
 
 
-def test_growth_is_an_aim_of_its_own(breeder: Breeder) -> None:
+def test_growth_is_an_aim_of_its_own(breeder):
     # What grows costs less than all else at the sizes of the search, and more beyond.
     gauge = Planted(lambda d: A_BYTE * (len(d) - d.count(b"\n")) + d.count(b"\n") ** 2 / 50)
     search = searched(
@@ -80,7 +75,7 @@ def test_growth_is_an_aim_of_its_own(breeder: Breeder) -> None:
     assert b"\n" in search.leaders(Aim.GROWTH)[0].pattern.make(SIZES.large)
 
 
-def test_it_finds_an_overflow_of_the_stack_at_a_depth(breeder: Breeder) -> None:
+def test_it_finds_an_overflow_of_the_stack_at_a_depth(breeder):
     deep = re.compile(rb"([(\[{<])\1{5000}")
     overflows = Planted(dies=lambda data: Status.CRASHED if deep.search(data) else None)
     search = searched(breeder, overflows, lambda s: s.state.died > 0)
@@ -90,14 +85,14 @@ def test_it_finds_an_overflow_of_the_stack_at_a_depth(breeder: Breeder) -> None:
     assert death.pattern not in [one.pattern for one in search.leaders() if one.looks(death.size)]
 
 
-def test_it_finds_a_hog_of_memory(breeder: Breeder) -> None:
+def test_it_finds_a_hog_of_memory(breeder):
     hog = Planted(memory=lambda data: 1000 * data.count(b"\n") * 4 + 4096)
     found = searched(breeder, hog, lambda s: bool(s.leaders(Aim.MEMORY))).leaders(Aim.MEMORY)
     assert (found[0].memory(SIZES.large) or 0) > 500
 
 
 @pytest.mark.thorough  # a whole search
-def test_no_noise_wins(breeder: Breeder) -> None:
+def test_no_noise_wins(breeder):
     # Times up to many times too long, and one kind of input that costs three times as much.
     gauge = Planted(lambda d: A_BYTE * (len(d) + 2 * d.count(b"\n")), noise=0.2)
     search = Search(breeder, gauge_of(gauge), SIZES, 0, State(control=A_BYTE))
@@ -107,7 +102,7 @@ def test_no_noise_wins(breeder: Breeder) -> None:
     assert data.count(b"\n") > 0.8 * len(data), search.leaders()[0].pattern.expression()
 
 
-def test_an_implementation_that_always_dies_ends_the_search(breeder: Breeder) -> None:
+def test_an_implementation_that_always_dies_ends_the_search(breeder):
     gauge = Planted(dies=lambda data: Status.OUT_OF_MEMORY)
     search = Search(breeder, gauge_of(gauge), SIZES, 0, State())
     while not search.over:
@@ -116,30 +111,30 @@ def test_an_implementation_that_always_dies_ends_the_search(breeder: Breeder) ->
     assert "deaths" in search.over
 
 
-def test_one_that_is_only_late_in_a_batch_has_not_died(breeder: Breeder) -> None:
+def test_one_that_is_only_late_in_a_batch_has_not_died(breeder):
     search = Search(breeder, gauge_of(Planted(late=True)), SIZES, 0, State())
     search.step()
     assert search.state.died == 0
     assert search.state.places
 
 
-def counted(data: bytes) -> tuple[int, ...]:
+def counted(data):
     """A source of three places: the first for every byte, the next for what is hidden."""
     return len(data), data.count(b"("), data.count(b"()")
 
 
-def test_it_goes_on_where_it_was_left(breeder: Breeder) -> None:
-    def run(search: Search, steps: int) -> Search:
+def test_it_goes_on_where_it_was_left(breeder):
+    def run(search, steps):
         for _ in range(steps):
             search.step()
         return search
 
-    def fresh(seed: int, state: State | None = None) -> Search:
+    def fresh(seed, state=None):
         gauge = gauge_of(Planted(runs(b"#"), lines=counted))
         return Search(breeder, gauge, SIZES, seed, state or State(), guided=True)
 
     whole, kept = run(fresh(1), 16), Kept(State, {})
-    parts: dict[str, bytes] = {}
+    parts = {}
     first = fresh(1, kept.state)
     for _ in range(9):
         parts |= kept.round("x").parts  # as a database has them
@@ -152,7 +147,7 @@ def test_it_goes_on_where_it_was_left(breeder: Breeder) -> None:
     assert second.leaders() == whole.leaders() != run(fresh(2), 16).leaders()
 
 
-def test_what_raises_a_count_of_lines_is_measured(breeder: Breeder) -> None:
+def test_what_raises_a_count_of_lines_is_measured(breeder):
     gauge = gauge_of(Planted(lines=counted))
     search = Search(breeder, gauge, SIZES, 0, State(), guided=True)
     rng, raised = random.Random(0), 0
@@ -168,7 +163,7 @@ def test_what_raises_a_count_of_lines_is_measured(breeder: Breeder) -> None:
     assert not search._raises(pattern, data, reading)
 
 
-def test_a_niche_keeps_its_best_alone(breeder: Breeder) -> None:
+def test_a_niche_keeps_its_best_alone(breeder):
     search = Search(breeder, gauge_of(Planted()), SIZES, 0, State())
     cheap = Candidate(Pattern((Pump((b"ab",)),)), "test")
     costly = Candidate(Pattern((Pump((b"cd",)),)), "test")
@@ -181,6 +176,6 @@ def test_a_niche_keeps_its_best_alone(breeder: Breeder) -> None:
     assert search.leaders() == [costly]
 
 
-def test_requests_end_in_time() -> None:
+def test_requests_end_in_time():
     parts = list(portions([1, 2, 9, 1, 1], lambda item: item * 1e9))
     assert parts == [[1, 2], [9], [1, 1]]

@@ -1,7 +1,5 @@
 """Small random vocabularies for the byte-pair encoders, and the definition in plain Python."""
 
-from __future__ import annotations
-
 import random
 from itertools import pairwise
 
@@ -76,7 +74,7 @@ def oracle_by_spelling(vocabulary, data):
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
 
 
-def random_vocabulary(rng: random.Random, *, proper: bool = True) -> tuple[bytes, Vocabulary]:
+def random_vocabulary(rng, *, proper=True):
     """An alphabet of 2 to 5 bytes and merges over it: chains, overlaps, several to one token.
 
     proper: see :func:`is_proper`; ids are permuted. Otherwise the merges are shuffled, too, or ids
@@ -96,7 +94,7 @@ def random_vocabulary(rng: random.Random, *, proper: bool = True) -> tuple[bytes
     return random_vocabulary(rng) if proper and not is_proper(drawn) else (letters, drawn)
 
 
-def random_text(rng: random.Random, letters: bytes, longest: int = 60) -> bytes:
+def random_text(rng, letters, longest=60):
     """Text over some of the letters, or a repeat of a few of them."""
     some = letters if rng.random() < 0.5 else bytes(rng.sample(letters, 2))
     if rng.random() < 0.3:

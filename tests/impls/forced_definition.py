@@ -1,7 +1,5 @@
 """What forced tokens ought to be, by the definition; grammars that keep their sentences back."""
 
-from __future__ import annotations
-
 from corpora.grammars.finite import Unrestricted
 from impls.forced.futures import INSIDE, Window
 from impls.forced.piece_tokenizer import PieceTokenizer

@@ -1,7 +1,5 @@
 """Random tokenizer.json documents of steps in any order, and texts that are hard for them."""
 
-from __future__ import annotations
-
 import base64
 import json
 from functools import cache
@@ -80,18 +78,18 @@ PATTERNS = st.one_of(
 )
 
 
-def typed(kind: str, **fields: st.SearchStrategy[Any]) -> st.SearchStrategy[Json]:
+def typed(kind, **fields):
     """A step of a type with fields that are drawn."""
     return st.fixed_dictionaries({"type": st.just(kind), **fields})
 
 
 @cache
-def charsmap() -> str:
+def charsmap():
     """SentencePiece's rules of NFKC."""
     return base64.b64encode(resolve("unigram_nfkc").normalizer.charsmap or b"").decode()
 
 
-def normalizers() -> st.SearchStrategy[Json]:
+def normalizers():
     """One step of a normalizer."""
     flag = st.booleans()
     return st.one_of(
@@ -111,7 +109,7 @@ def normalizers() -> st.SearchStrategy[Json]:
     )
 
 
-def metaspaces() -> st.SearchStrategy[Json]:
+def metaspaces():
     """A Metaspace in any scheme."""
     return typed(
         "Metaspace",
@@ -129,7 +127,7 @@ BEGINNINGS = typed(
 )
 
 
-def splitters() -> st.SearchStrategy[Json]:
+def splitters():
     """One step of a pre-tokenizer."""
     flag = st.booleans()
     return st.one_of(
@@ -146,9 +144,7 @@ def splitters() -> st.SearchStrategy[Json]:
     )
 
 
-def sequence(
-    kind: str, steps: st.SearchStrategy[Json], most: int = 3
-) -> st.SearchStrategy[Json | None]:
+def sequence(kind, steps, most=3):
     """Some steps: none at all, one, or a Sequence."""
     many = st.lists(steps, max_size=most)
     return many.map(
@@ -159,7 +155,7 @@ def sequence(
 
 
 @st.composite
-def bpe(draw: st.DrawFn) -> Json:
+def bpe(draw):
     """Merges in any order, with any affixes and flags."""
     letters = [*LETTERS, *(draw(st.sampled_from([[], list(CHARACTERS)])))]
     prefix = draw(st.sampled_from(["", "", "", "##"]))
@@ -209,7 +205,7 @@ TOKENS = st.lists(st.sampled_from(LETTERS), min_size=1, max_size=4).map("".join)
 
 
 @st.composite
-def unigram(draw: st.DrawFn) -> Json:
+def unigram(draw):
     """Pieces of scores with ties."""
     spelled = draw(st.sampled_from([(), range(0, 256, 2), range(256)]))
     texts = dict.fromkeys(["<unk>", *(f"<0x{byte:02X}>" for byte in spelled)])
@@ -226,7 +222,7 @@ def unigram(draw: st.DrawFn) -> Json:
 
 
 @st.composite
-def words(draw: st.DrawFn) -> Json:
+def words(draw):
     """WordPiece, or WordLevel."""
     texts = ["[UNK]", *LETTERS, *(f"##{one}" for one in LETTERS)]
     texts += draw(st.lists(TOKENS, max_size=15))
@@ -244,7 +240,7 @@ def words(draw: st.DrawFn) -> Json:
 
 
 @st.composite
-def added(draw: st.DrawFn, model: Json) -> list[Json]:
+def added(draw, model):
     """Added tokens with any flags; of a text of the model's, or of their own."""
     told = model["vocab"]
     vocab = told if isinstance(told, dict) else {text: i for i, (text, _) in enumerate(told)}
@@ -266,7 +262,7 @@ def added(draw: st.DrawFn, model: Json) -> list[Json]:
 
 
 @st.composite
-def documents(draw: st.DrawFn, *, beginning: bool = False) -> Json:
+def documents(draw, *, beginning=False):
     """A whole file. beginning: with a Metaspace that looks for the beginning of the text."""
     model = draw(st.one_of(bpe(), bpe(), unigram(), words()))
     return {
@@ -282,6 +278,6 @@ def documents(draw: st.DrawFn, *, beginning: bool = False) -> Json:
     }
 
 
-def content(document: Json) -> bytes:
+def content(document):
     """The file."""
     return json.dumps(document, ensure_ascii=False).encode()

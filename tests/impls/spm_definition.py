@@ -3,21 +3,19 @@
 Nothing is shared with the implementations: merging rescans the whole list each time.
 """
 
-from __future__ import annotations
-
 import math
 from itertools import pairwise
 
 from hypothesis import strategies as st
 
-from corpora.vocabularies.model import Algorithm, Normalizer, Piece, PieceType, Vocabulary
+from corpora.vocabularies.model import Algorithm, Normalizer, Piece, PieceType
 from corpora.vocabularies.sentencepiece_model import from_pieces
 
 UNKNOWN = Piece("<unk>", 0.0, PieceType.UNKNOWN)
 BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
 
 
-def spm(pieces, normalizer=None, byte_fallback=False, unknown=UNKNOWN) -> Vocabulary:
+def spm(pieces, normalizer=None, byte_fallback=False, unknown=UNKNOWN):
     """A vocabulary of an unknown piece, the byte pieces if wanted, and ``pieces``."""
     return from_pieces(
         "test",
@@ -30,7 +28,7 @@ def spm(pieces, normalizer=None, byte_fallback=False, unknown=UNKNOWN) -> Vocabu
     )
 
 
-def merged(vocabulary: Vocabulary, symbols: list[str]) -> list[str]:
+def merged(vocabulary, symbols):
     """Repeat: merge the best-scoring pair, the leftmost of equals."""
     scores = {piece.text: piece.score for piece in vocabulary.pieces}
     while True:
@@ -42,13 +40,13 @@ def merged(vocabulary: Vocabulary, symbols: list[str]) -> list[str]:
         symbols = [*symbols[:at], symbols[at] + symbols[at + 1], *symbols[at + 2 :]]
 
 
-def by_llama_cpp(vocabulary: Vocabulary, data: bytes) -> list[int]:
+def by_llama_cpp(vocabulary, data):
     """The ids that llama.cpp's SPM defines, for texts in UTF-8."""
     ids_of = {piece.text: i for i, piece in enumerate(vocabulary.pieces)}
-    parts: list[str | int] = [data.decode()] if data else []
+    parts = [data.decode()] if data else []
     users = [(i, p.text) for i, p in enumerate(vocabulary.pieces) if p.type == 4]
     for user_id, user in sorted(users, key=lambda one: -len(one[1].encode())):
-        cut: list[str | int] = []
+        cut = []
         for part in parts:
             if isinstance(part, int):
                 cut.append(part)
@@ -56,7 +54,7 @@ def by_llama_cpp(vocabulary: Vocabulary, data: bytes) -> list[int]:
             for k, text in enumerate(part.split(user)):
                 cut += [user_id] * (k > 0) + [text] * bool(text)
         parts = cut
-    ids: list[int] = []
+    ids = []
     spaced = vocabulary.normalizer.add_dummy_prefix
     for part in parts:
         if isinstance(part, int):

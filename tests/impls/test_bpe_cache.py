@@ -1,18 +1,31 @@
 """The cache of tables: read when sound, rebuilt when not, never in the way."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 
-from corpora.vocabularies import merges
+from corpora.vocabularies import merges, tiktoken_file
 from corpora.vocabularies.caches import tables_folder
 from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.tables_on_disk import SMALLEST
 from impls.bpe import backtracking
 from impls.fast.bpe import backtracking_kernel
 from impls.interface import Mode
 from impls.kernels import table_cache as cache
 
 RAW = Mode(pretokenize=False)
-TEKKEN = "tekken_240911"
+LETTERS = b"abcdefghijklmnop"
+TOKENS = [
+    *(bytes([byte]) for byte in range(256)),
+    *(bytes(text) for size in (2, 3) for text in product(LETTERS, repeat=size)),
+]
+LARGE = tiktoken_file.from_ranks("large", TOKENS, splits=(), special_tokens={}, source_path=None)
+"""Large enough that its tables are kept on disk."""
+
+
+def test_it_is_large_enough():
+    assert len(TOKENS) >= SMALLEST
 
 
 @pytest.fixture
@@ -29,7 +42,7 @@ def counted(tmp_path, monkeypatch):
 
 
 def read(build):
-    found = cache.arrays_of([resolve(TEKKEN)], "test", build)
+    found = cache.arrays_of([LARGE], "test", build)
 
     assert [entries.tolist() for entries in found] == [[0, 1, 2, 3, 4], [7, -1]]
 
@@ -96,8 +109,8 @@ def test_small_vocabularies_leave_no_files(counted):
 def test_an_encoder_from_the_cache_is_the_same(tmp_path, monkeypatch):
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     data = bytes(range(256)) * 4 + b"Some text, some text."
-    first = backtracking.IMPLEMENTATION.load(resolve(TEKKEN)).encode(data, RAW)
-    again = backtracking.IMPLEMENTATION.load(resolve(TEKKEN)).encode(data, RAW)
+    first = backtracking.IMPLEMENTATION.load(LARGE).encode(data, RAW)
+    again = backtracking.IMPLEMENTATION.load(LARGE).encode(data, RAW)
 
     assert first == again
     assert list(tmp_path.iterdir())
@@ -105,7 +118,7 @@ def test_an_encoder_from_the_cache_is_the_same(tmp_path, monkeypatch):
 
 def test_merges_are_derived_once_and_again_by_another_source(tmp_path, monkeypatch):
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
-    tokens = resolve(TEKKEN).tokens
+    tokens = TOKENS
     derived, derive = merges.merges_from_ranks(tokens), merges._by_rank
     calls = []
     monkeypatch.setattr(merges, "_by_rank", lambda tokens: calls.append(1) or derive(tokens))
@@ -135,7 +148,7 @@ def test_a_vocabulary_without_merges_is_kept_too(tmp_path, monkeypatch):
 
 def test_a_block_of_another_source_is_made_again(tmp_path, monkeypatch):
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
-    vocabulary = resolve(TEKKEN)
+    vocabulary = LARGE
     first = backtracking_kernel.kept_block(vocabulary)
     monkeypatch.setattr(backtracking_kernel, "block_of", lambda vocabulary: first[:-1])
 

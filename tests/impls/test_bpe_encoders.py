@@ -89,6 +89,7 @@ for module in (naive, heap):
 """
 
 
+@pytest.mark.thorough  # it compiles all of it from nothing
 def test_the_loop_over_pieces_is_kept_on_disk_for_each_algorithm(tmp_path):
     """They are copies of one function, and none may take the place of another."""
     environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}

@@ -46,40 +46,6 @@ def test_the_ends_of_a_word():
             assert compiled(bits) == (word_bits.lowest(bits), word_bits.highest(bits)) == ends
 
 
-def test_pairs_of_words():
-    rng = np.random.default_rng(3)
-    words = rng.integers(-(1 << 62), 1 << 62, 16)
-    words[8:12] = words[2:6]
-    differ = numba.njit(lambda *places: machine.differ(words, places[0], words, places[1]))
-
-    for one in range(15):
-        for other in range(15):
-            expected = -int(words[one : one + 2].tolist() != words[other : other + 2].tolist())
-            assert differ(one, other) == machine.differ(words, one, words, other) == expected
-
-    def copy(target, place, target_place):
-        machine.copy_pair(words, place, target, target_place)
-
-    for function in (copy, numba.njit(copy)):
-        target = np.zeros(8, dtype=np.int64)
-        function(target, 3, 5)
-        assert target.tolist() == [0] * 5 + words[3:5].tolist() + [0]
-
-
-def test_bytes_that_stay_and_bits_that_are_set():
-    rng = np.random.default_rng(4)
-    data = rng.integers(0, 256, 40).astype(np.uint8)
-    masks = rng.integers(-(1 << 62), 1 << 62, (3, 4))
-    compiled = numba.njit(lambda data, at, row: machine.masked_pair(data, at, masks, row))
-
-    for at in range(24):
-        for row in range(3):
-            first, second, *tags = masks[row].tolist()
-            low, high = eight_bytes.word_at(data, at), eight_bytes.word_at(data, at + 8)
-            expected = (low & first | tags[0], high & second | tags[1])
-            assert compiled(data, at, row) == machine.masked_pair(data, at, masks, row) == expected
-
-
 def test_ones():
     compiled = numba.njit(lambda bits: word_bits.ones(bits))  # noqa: PLW0108 - overloads
     for bits in (word for word in WORDS if word >= 0):

@@ -1,21 +1,19 @@
 """What an encoder keeps of a vocabulary: spellings, and no vocabulary."""
 
-from __future__ import annotations
-
 import gc
 import weakref
 from dataclasses import replace
 
 import pytest
 
-from corpora.vocabularies.model import AddedToken, Vocabulary
+from corpora.vocabularies.model import AddedToken
 from corpora.vocabularies.sources import resolve
 from impls import registry
 from impls.bpe.spelling import Spellings
 from impls.interface import Mode
 
 
-def special() -> Vocabulary:
+def special():
     """A toy with a hole, a special token beyond the others, and an added one with a token's id."""
     toy = resolve("toy_bytes")
     size = len(toy)
@@ -28,7 +26,7 @@ def special() -> Vocabulary:
 
 
 @pytest.mark.parametrize("vocabulary", [resolve("toy_bytes"), special(), resolve("tekken_240911")])
-def test_spellings_are_those_of_the_vocabulary(vocabulary: Vocabulary) -> None:
+def test_spellings_are_those_of_the_vocabulary(vocabulary):
     spellings = Spellings.of(vocabulary)
     known = []
     for token_id in range(-2, len(vocabulary) + 8):
@@ -46,7 +44,7 @@ def test_spellings_are_those_of_the_vocabulary(vocabulary: Vocabulary) -> None:
 
 
 @pytest.mark.parametrize("name", ["bpe.cached", "bpe.backtracking", "bpe.heap"])
-def test_an_encoder_does_not_hold_the_vocabulary(name: str) -> None:
+def test_an_encoder_does_not_hold_the_vocabulary(name):
     vocabulary = replace(resolve("toy_bytes"))
     encoder = registry.resolve(name).load(vocabulary)
     gone = weakref.ref(vocabulary)

@@ -1,13 +1,10 @@
-"""The theorems of byte-pair encoding over proper vocabularies, and pair validity by them."""
+"""The theorems of byte-pair encoding over proper vocabularies."""
 
 from itertools import pairwise
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from impls.bpe import heap
-from impls.bpe.pair_validity import valid_pair
-from impls.bpe.tokens import tokens_of
 from impls.interface import Mode
 from tests.impls.bpe_vocabularies import encodings, oracle
 
@@ -81,17 +78,3 @@ def test_encodings_that_share_a_token_may_be_glued(encoding, data):
 
     if back[0] == front[-1]:
         assert is_valid(drawn, front + back[1:])
-
-
-@given(encodings(texts=1))
-def test_pair_validity_is_that_of_encoding(encoding):
-    drawn, _ = encoding
-    tokens = tokens_of(drawn)
-    ids = tokens.ids.tolist()
-    encoder = heap.IMPLEMENTATION.load(drawn)
-    for left, left_id in enumerate(ids[:14]):
-        for right, right_id in enumerate(ids[-14:], max(0, len(ids) - 14)):
-            pair = [left_id, right_id]
-            assert valid_pair(tokens.pairs, tokens.splits, left, right) == (
-                encoder.encode(drawn.spell(pair), RAW) == pair
-            )

@@ -2,7 +2,6 @@
 
 import operator
 import os
-from itertools import product
 
 import numba
 import numpy as np
@@ -72,50 +71,3 @@ def test_comparisons_and_what_is_made_of_them(symbol, table):
     assert compiled == interpreted
     assert 3 in compiled[1][3][:WIDTH]
     assert set(compiled[1][3][WIDTH : 2 * WIDTH]) == {4, 9}
-
-
-def test_what_is_kept_stands_together(table):
-    def run(table, start, kept):
-        numbers = vectors.numbers_at(table, 0, 3)
-        return vectors.put_kept(table, 1, start, numbers, vectors.column_numbers() < kept)
-
-    counts = (0, WIDTH, 1, 15, 16, 17, WIDTH - 1)
-    for function, kept in product((run, numba.njit(run)), counts):
-        after = table.copy()
-        assert function(after, 5, kept) == 5 + kept
-        assert after[1, 5 : 5 + kept].tolist() == table[0, 3 : 3 + kept].tolist()
-        assert after[1, :5].tolist() == table[1, :5].tolist()
-        assert after[[0, 2, 3]].tolist() == table[[0, 2, 3]].tolist()
-        # Compiled, as many as a vector has may be written over, but no more.
-        assert after[1, 5 + WIDTH :].tolist() == table[1, 5 + WIDTH :].tolist()
-
-
-@compares
-def test_only_those_with_a_flag_are_kept(table):
-    def run(table):
-        numbers = vectors.numbers_at(table, 0, 0)
-        return vectors.put_kept(table, 1, 1, numbers, numbers > 0)
-
-    (count, compiled), (expected, interpreted) = both(run, table)
-    positive = [number for number in table[0, :WIDTH].tolist() if number > 0]
-    assert count == expected == 1 + len(positive)
-    assert compiled[1][1:count] == interpreted[1][1:count] == positive
-
-
-@compares
-def test_reading_and_writing_anywhere(table):
-    def run(table, places, data):
-        at = vectors.numbers_at(places, 0, 0)
-        vectors.put_numbers(table, 0, 0, vectors.gather(table[1], at))
-        vectors.put_numbers(table, 0, WIDTH, vectors.words_at(data, at))
-        vectors.put_at(table, 2, at, vectors.column_numbers() + 100)
-
-    rng = np.random.default_rng(2)
-    places = rng.permutation(3 * WIDTH)[np.newaxis, :WIDTH].astype(np.int32)
-    data = rng.integers(0, 256, 3 * WIDTH + 3).astype(np.uint8)
-
-    compiled, interpreted = both(run, table, places, data)
-    assert compiled == interpreted
-    words = [int.from_bytes(data[at : at + 4].tobytes(), "little", signed=True) for at in places[0]]
-    assert compiled[1][0] == [*table[1, places[0]], *words, *table[0, 2 * WIDTH :]]
-    assert [compiled[1][2][at] for at in places[0]] == list(range(100, 100 + WIDTH))

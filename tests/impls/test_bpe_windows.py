@@ -4,7 +4,6 @@ import os
 import random
 from itertools import chain, product
 
-import numba
 import numpy as np
 import pytest
 import regex
@@ -13,23 +12,12 @@ from corpora.vocabularies.patterns import PATTERNS
 from impls.fast.kernels.bits import highest
 from impls.fast.kernels.many_bytes import LOADED, WINDOW
 from impls.fast.scanner.cutter import FastCutter
-from impls.fast.scanner.masks import KINDS, ascii_masks, noted_masks
+from impls.fast.scanner.masks import ascii_masks, noted_masks
 from impls.fast.scanner.windows import next_sure, options_of, piece_bits, with_contractions
 from impls.pretokenize.character_classes import (
-    APOSTROPHE,
-    BLANK,
-    LINE_END,
-    LOWER,
-    MARK,
-    NUMBER,
-    OTHER,
-    SLASH,
-    SPACE,
-    UNCASED,
-    UPPER,
     class_table,
 )
-from impls.pretokenize.scanner_kernel import CLASS_MASK, SIZE_BITS, classify
+from impls.pretokenize.scanner_kernel import SIZE_BITS, classify
 from impls.pretokenize.scanners import SCANNERS
 from tests.breadth import thorough_from
 from tests.impls.test_pretokenizers import CHUNKS as SHORT_CHUNKS
@@ -160,34 +148,6 @@ def test_words_that_end_in_marks_are_not_left_to_the_automaton():
     assert ends == sure == sum(1 << i for i in range(1, WINDOW) if text[i] == ord(" "))
 
 
-CHARACTERS = {
-    "A": UPPER, "z": LOWER, "7": NUMBER, " ": BLANK, "\t": SPACE, "\v": SPACE, "\r": LINE_END,
-    "/": SLASH, "'": APOSTROPHE, "\x00": OTHER, "\x1c": OTHER, "\x7f": OTHER, "!": OTHER,
-    "@": OTHER, "[": OTHER, "`": OTHER, "{": OTHER, "É": UPPER, "é": LOWER, "中": UNCASED,
-    "\u0301": MARK, "²": NUMBER, "\u00a0": SPACE, "\u3000": SPACE, "—": OTHER, "\U0001f600": OTHER,
-}  # fmt: skip
-
-
-def test_masks_are_those_of_the_classes():
-    text = "".join(CHARACTERS)
-    data = np.frombuffer(text.encode() + bytes(LOADED), dtype=np.uint8)
-    noted = np.zeros(len(data) + LOADED, dtype=np.uint8)
-    kinds = [CHARACTERS[character] for character in text for _ in character.encode()]
-
-    assert classify(data, 0, len(data), class_table(), noted)
-    assert [note & CLASS_MASK for note in noted[: len(kinds)].tolist()] == kinds
-    ascii_only = next(i for i, byte in enumerate(data) if byte >= 0x80)
-    for masks, count in ((noted_masks(noted, 0), len(kinds)), (ascii_masks(data, 0), ascii_only)):
-        *of_kinds, begins, unknown = masks
-        for kind, mask in zip(KINDS, of_kinds, strict=True):
-            assert [mask >> i & 1 for i in range(count)] == [k == kind for k in kinds[:count]]
-        assert [begins >> i & 1 for i in range(count)] == [
-            byte & 0xC0 != 0x80 for byte in data[:count].tolist()
-        ]
-        assert unknown & ((1 << count) - 1) == 0
-    assert ascii_masks(data, 0)[-1] >> ascii_only & 1
-
-
 @pytest.mark.parametrize("size", [1, LOADED - 1, LOADED, LOADED + 1, 3 * WINDOW, 3 * WINDOW + 3])
 def test_notes_are_of_the_sizes_wherever_a_character_stands(size):
     """At a window's end, and at the data's, and broken at each byte."""
@@ -203,13 +163,3 @@ def test_notes_are_of_the_sizes_wherever_a_character_stands(size):
             for broken in range(len(whole)):
                 rest = np.frombuffer(data[: at + broken] + data[at + broken + 1 :], dtype=np.uint8)
                 assert not classify(rest, 0, len(rest), class_table(), noted)
-
-
-@pytest.mark.skipif(INTERPRETED, reason="compares compiled code")
-def test_compiled_masks_are_those_of_python():
-    masks = numba.njit(lambda data, at: (ascii_masks(data, at), noted_masks(data, at)))
-    rng = np.random.default_rng(1)
-    for most in (128, 256):
-        for at in range(200):
-            data = rng.integers(0, most, at + LOADED).astype(np.uint8)
-            assert masks(data, at) == (ascii_masks(data, at), noted_masks(data, at))

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.toys import TOYS
 from harness.core.comparisons import modes_of
 from harness.testing import assert_conforms, breaches
@@ -26,7 +23,7 @@ PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "prog
 EXAMPLE = Path(registry.__file__).with_name("examples") / "stdio_encoder.py"
 
 
-def toys(*names: str) -> list[Vocabulary]:
+def toys(*names):
     return [sources.resolve(name) for name in names]
 
 
@@ -49,7 +46,7 @@ EXPECTED = {
 @pytest.mark.parametrize(
     "name", thorough_from(6, roster.joining(roster.Joins.RUNS, roster.Joins.FAST))
 )
-def test_what_tokgate_brings_conforms(name: str) -> None:
+def test_what_tokgate_brings_conforms(name):
     try:
         implementation = registry.resolve(name)
         if implementation.about.version == "not installed":
@@ -74,7 +71,7 @@ def test_what_tokgate_brings_conforms(name: str) -> None:
     [str(EXAMPLE), thorough(f"{PROGRAM} --kind correct")],
     ids=["example", "mini"],
 )
-def test_programs_conform(program: str) -> None:
+def test_programs_conform(program):
     assert_conforms(f"cmd:{sys.executable} {program}")
 
 
@@ -89,7 +86,7 @@ for line in sys.stdin:
 """
 
 
-def test_a_program_that_answers_in_no_mode_does_not_conform(tmp_path: Path) -> None:
+def test_a_program_that_answers_in_no_mode_does_not_conform(tmp_path):
     program = tmp_path / "silent.py"
     program.write_text(SILENT)
     spec = f"cmd:{sys.executable} {program}"
@@ -113,7 +110,7 @@ WRONG = {
 
 
 @pytest.mark.parametrize("kind", thorough_from(4, WRONG))
-def test_mutants_in_process_are_reported(kind: str) -> None:
+def test_mutants_in_process_are_reported(kind):
     spec = f"{MUTANTS}/in_process.py:{kind}"
     problems = breaches(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
     rule, words = WRONG[kind]
@@ -135,7 +132,7 @@ PROGRAMS = {
 
 
 @pytest.mark.parametrize("kind", thorough_from(2, PROGRAMS))
-def test_mutants_over_stdio_are_reported(kind: str) -> None:
+def test_mutants_over_stdio_are_reported(kind):
     spec = f"cmd:{sys.executable} {PROGRAM} --kind {kind}"
     problems = breaches(spec, toys("toy_bytes"))
     rule, words = PROGRAMS[kind]
@@ -148,25 +145,25 @@ class Base:
     capabilities: frozenset[Capability] = frozenset()
 
     @property
-    def about(self) -> Any:
+    def about(self):
         return About(name="mine", version="1", capabilities=self.capabilities)
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> Any:
+    def supports(self, vocabulary, mode):
         return None if mode == Mode(pretokenize=False) else "raw only"
 
-    def load(self, vocabulary: Vocabulary) -> Any:
+    def load(self, vocabulary):
         right = registry.resolve("bpe.naive").load(vocabulary)
         outer = self
 
         class Encoder:
-            def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+            def encode(self, data, mode):
                 if len(data) > 4096:
                     raise Unsupported("too long")
                 return outer.encode(data, list(right.encode(data, mode)))
 
         return Encoder()
 
-    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+    def encode(self, data, right):
         return right
 
 
@@ -179,51 +176,51 @@ class Nameless(Base):
 
 
 class SaysTrue(Base):
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> Any:
+    def supports(self, vocabulary, mode):
         return True
 
 
 class LoadsNothing(Base):
-    def load(self, vocabulary: Vocabulary) -> Any:
+    def load(self, vocabulary):
         return None
 
 
 class Raises(Base):
-    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+    def encode(self, data, right):
         data.decode()
         return right
 
 
 class RejectsText(Base):
-    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+    def encode(self, data, right):
         if len(data) > 2:
             raise Rejected("too much")
         return right
 
 
 class Shares(Base):
-    def __init__(self) -> None:
-        self.shared: dict[bytes, list[int]] = {}
+    def __init__(self):
+        self.shared = {}
 
-    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+    def encode(self, data, right):
         return self.shared.setdefault(data, right)
 
 
 class Unknown(Base):
-    def encode(self, data: bytes, right: list[int]) -> Sequence[int]:
+    def encode(self, data, right):
         return [token_id + 1000 for token_id in right]
 
 
 class Batches(Base):
     """Its batches lose the last id."""
 
-    def load(self, vocabulary: Vocabulary) -> Any:
+    def load(self, vocabulary):
         right = registry.resolve("bpe.heap").load(vocabulary)
 
         class Encoder:
             encode = right.encode
 
-            def encode_batch(self, data: Any, ends: Any, mode: Mode) -> Any:
+            def encode_batch(self, data, ends, mode):
                 ids, id_ends = right.encode_batch(data, ends, mode)
                 id_ends[-1] -= 1
                 return ids[:-1], id_ends
@@ -246,34 +243,34 @@ class Batches(Base):
     ],
     ids=lambda value: type(value).__name__ if isinstance(value, Base) else "",
 )
-def test_each_breach_is_said_in_words(implementation: Base, rule: str, words: str) -> None:
-    problems = breaches(implementation, toys("toy_bytes"))  # type: ignore[arg-type]
+def test_each_breach_is_said_in_words(implementation, rule, words):
+    problems = breaches(implementation, toys("toy_bytes"))
     assert any(p.rule == rule and words in p.message for p in problems), problems
     assert "toy_bytes" in str(problems[0]) or rule == "about"
 
 
-def test_the_base_of_those_is_right() -> None:
-    assert breaches(Base(), toys("toy_bytes")) == []  # type: ignore[arg-type]
+def test_the_base_of_those_is_right():
+    assert breaches(Base(), toys("toy_bytes")) == []
 
 
 @pytest.mark.parametrize(
     "name", ["count", "count_till_limit", "split", "append", "prepend", "interval"]
 )
-def test_a_claimed_service_must_be_there(name: str) -> None:
+def test_a_claimed_service_must_be_there(name):
     class Claims(Base):
         capabilities = frozenset({Capability(name)})
 
-    problems = breaches(Claims(), toys("toy_acbb"))  # type: ignore[arg-type]
+    problems = breaches(Claims(), toys("toy_acbb"))
     (check,) = {problem.rule for problem in problems}
     assert check in {"count-till-limit", "split", "incremental", "interval"}
     assert f"claims the capability {name!r} but has no method {name}" in str(problems[0])
 
 
-def test_a_service_that_miscounts_is_reported() -> None:
+def test_a_service_that_miscounts_is_reported():
     class Miscounts(Base):
         capabilities = frozenset({Capability.COUNT, Capability.APPEND, Capability.SPLIT})
 
-        def load(self, vocabulary: Vocabulary) -> Any:
+        def load(self, vocabulary):
             encoder = super().load(vocabulary)
             encoder_type = type(encoder)
             encoder_type.count = lambda self, data, mode: len(data)
@@ -281,20 +278,20 @@ def test_a_service_that_miscounts_is_reported() -> None:
             encoder_type.split = lambda self, data, limit, mode: list(range(1, len(data) + 1))
             return encoder
 
-    problems = breaches(Miscounts(), toys("toy_bytes"))  # type: ignore[arg-type]
+    problems = breaches(Miscounts(), toys("toy_bytes"))
     assert {problem.rule for problem in problems} == {"count-till-limit", "incremental", "split"}
 
 
 class Halved:
     """What was saved and loaded again: it has lost half of its ids."""
 
-    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+    def encode(self, data, mode):
         return [*data[: len(data) // 2]]
 
 
-def test_other_ways_to_the_ids_are_held_to_encode() -> None:
+def test_other_ways_to_the_ids_are_held_to_encode():
     class Others(Base):
-        def load(self, vocabulary: Vocabulary) -> Any:
+        def load(self, vocabulary):
             encoder = super().load(vocabulary)
             encoder_type = type(encoder)  # one of its own each time
             encoder_type.encode_many = lambda self, inputs, mode: [
@@ -303,31 +300,31 @@ def test_other_ways_to_the_ids_are_held_to_encode() -> None:
             encoder_type.reloaded = lambda self: Halved()
             return encoder
 
-    problems = breaches(Others(), toys("toy_bytes"))  # type: ignore[arg-type]
+    problems = breaches(Others(), toys("toy_bytes"))
     assert {problem.rule for problem in problems} == {"batch", "reload"}
 
 
 class MergesAlone:
     """An encoder that is right wherever merges decide alone; ``declines``: it says so."""
 
-    def __init__(self, declines: bool) -> None:
+    def __init__(self, declines):
         self.declines = declines
         self.about = About(name="merges-alone", version="1.0")
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         if vocabulary.ignore_merges and self.declines:
             return "vocabularies without ignore_merges only"
         return registry.resolve("bpe.naive").supports(vocabulary, mode)
 
-    def load(self, vocabulary: Vocabulary) -> Any:
+    def load(self, vocabulary):
         return registry.resolve("bpe.naive").load(replace(vocabulary, ignore_merges=False))
 
 
-def test_a_right_encoder_that_declines_ignore_merges_conforms() -> None:
+def test_a_right_encoder_that_declines_ignore_merges_conforms():
     assert_conforms(MergesAlone(declines=True))
 
 
-def test_who_does_not_look_at_ignore_merges_is_told_of_it() -> None:
+def test_who_does_not_look_at_ignore_merges_is_told_of_it():
     found = breaches(MergesAlone(declines=False), toys("toy_improper", "toy_bytes"))
     assert {one.where.partition("/")[0] for one in found} == {"toy_improper"}
     described = [one.message for one in found if not one.message.startswith("and ")]

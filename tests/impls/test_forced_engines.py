@@ -1,7 +1,5 @@
 """llguidance's own forced tokens as policies: our heuristic does what it does."""
 
-from __future__ import annotations
-
 import pytest
 
 from corpora.grammars.corpus import own_cases

@@ -53,7 +53,7 @@ CHOSEN = {
 
 
 @pytest.mark.thorough  # interpreted kernels are slow
-def test_interpreted_kernels_are_the_definition(tmp_path: Path) -> None:
+def test_interpreted_kernels_are_the_definition(tmp_path):
     """Their tables are built interpreted, too: in a cache of their own."""
     chosen = [f"tests/{file}::{name}" for file, names in CHOSEN.items() for name in names]
     done = subprocess.run(

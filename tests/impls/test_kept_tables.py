@@ -1,10 +1,7 @@
 """Tables of pieces and words on disk: the ids are those of tables that are made anew."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,7 +11,6 @@ from corpora.vocabularies.model import (
     Normalizer,
     Piece,
     PieceType,
-    Vocabulary,
     WordPieceRules,
 )
 from corpora.vocabularies.sentencepiece_model import from_pieces
@@ -26,9 +22,6 @@ from impls.kernels import table_cache
 from impls.kernels.table_cache import digest_of
 from impls.spm import variants
 from tests.breadth import thorough, thorough_from
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 LETTERS = "abcdefgh▁é日"
 DATA = "ab cd abc  dédé 日ab hh gfe <sym> x".encode() * 3
@@ -47,9 +40,7 @@ ARRAYS = [
 
 @pytest.mark.parametrize("name", ["", "several"])
 @pytest.mark.parametrize("arrays", [ARRAYS, [], ARRAYS[:1]])
-def test_several_arrays_come_back_as_they_are(
-    name: str, arrays: list[np.ndarray], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_several_arrays_come_back_as_they_are(name, arrays, tmp_path, monkeypatch):
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     for _ in range(2):
         found = kept_arrays(name, lambda: arrays)
@@ -62,7 +53,7 @@ def test_several_arrays_come_back_as_they_are(
     assert arrays is not ARRAYS or ARRAYS[0].flags.writeable  # that of the maker stays as it was
 
 
-def pieces(algorithm: Algorithm, *, byte_fallback: bool = True) -> Vocabulary:
+def pieces(algorithm, *, byte_fallback=True):
     """A vocabulary that is large enough to be kept."""
     rng = random.Random(f"kept {algorithm}")
     texts, inside = [*LETTERS], set(LETTERS)
@@ -87,7 +78,7 @@ def pieces(algorithm: Algorithm, *, byte_fallback: bool = True) -> Vocabulary:
     )
 
 
-def words() -> Vocabulary:
+def words():
     """Likewise, of WordPiece."""
     rng = random.Random("words")
     texts = dict.fromkeys(["[UNK]", "日"])
@@ -115,13 +106,13 @@ SOME = thorough_from(
 """The quickest first."""
 
 
-def ids_of(name: str, vocabulary: Vocabulary) -> list[int]:
+def ids_of(name, vocabulary):
     implementation = registry.resolve(name)
     assert implementation.supports(vocabulary, Mode()) is None
     return implementation.load(vocabulary).encode(DATA, Mode())
 
 
-def anew(name: str, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> list[int]:
+def anew(name, vocabulary, monkeypatch):
     """The ids by tables that no file is asked for."""
     with monkeypatch.context() as patch:
         patch.setattr(table_cache, "SMALLEST", 1 << 30)
@@ -129,7 +120,7 @@ def anew(name: str, vocabulary: Vocabulary, monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_ids_by_kept_tables(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ids_by_kept_tables(name, tmp_path, monkeypatch):
     vocabulary = CASES[name]()
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     expected = anew(name, vocabulary, monkeypatch)
@@ -150,17 +141,17 @@ def test_ids_by_kept_tables(name: str, tmp_path: Path, monkeypatch: pytest.Monke
 
 
 @pytest.mark.parametrize("name", SOME)
-def test_what_is_kept_is_read(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_is_kept_is_read(name, tmp_path, monkeypatch):
     vocabulary = CASES[name]()
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     expected = ids_of(name, vocabulary)
     original = table_cache.kept_arrays
 
-    def none_is_made(name: str, make: object, source: bytes) -> object:
-        def refuse() -> object:
+    def none_is_made(name, make, source):
+        def refuse():
             raise AssertionError(f"{name} is made again")
 
-        return original(name, refuse if name else make, source)  # type: ignore[arg-type]
+        return original(name, refuse if name else make, source)
 
     monkeypatch.setattr(table_cache, "kept_arrays", none_is_made)
     assert ids_of(name, vocabulary) == expected
@@ -172,9 +163,7 @@ def test_what_is_kept_is_read(name: str, tmp_path: Path, monkeypatch: pytest.Mon
 
 @pytest.mark.parametrize("name", ["spm.llama-cpp", thorough("unigram.sentencepiece")])
 @pytest.mark.parametrize("change", ["score", "text", "type", "order"])
-def test_another_vocabulary_has_other_tables(
-    name: str, change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_another_vocabulary_has_other_tables(name, change, tmp_path, monkeypatch):
     vocabulary = CASES[name]()
     monkeypatch.setenv("TOKGATE_CACHE_DIR", str(tmp_path))
     first = ids_of(name, vocabulary)
@@ -201,7 +190,7 @@ def test_another_vocabulary_has_other_tables(
     assert ids_of(name, vocabulary) == first
 
 
-def test_names_are_told_apart_by_all_that_tables_are_made_of() -> None:
+def test_names_are_told_apart_by_all_that_tables_are_made_of():
     one, other = variants.SENTENCEPIECE, variants.LLAMA_CPP
     vocabulary = pieces(Algorithm.BPE)
     found = vocabulary.pieces

@@ -1,7 +1,5 @@
 """llama.cpp's tokenizers by its C API: the structure's layouts, modes, deaths, reproducers."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
@@ -9,7 +7,6 @@ import sys
 from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -30,13 +27,6 @@ from impls.adapters.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_on
 from impls.bpe.heap import IMPLEMENTATION as HEAP
 from impls.interface import Mode, Unsupported
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from corpora.vocabularies.model import Vocabulary
-    from harness.core.participants import Participant
-    from harness.workers.pool import Loaded
-
 try:
     ABOUT = IMPLEMENTATION.about
 except ImportError:
@@ -47,7 +37,7 @@ SPECIAL = Mode(special="all")
 BEYOND_UNICODE = b"\xf4\x90\x80\x80"
 
 
-def defaults(*words: str) -> bytes:
+def defaults(*words):
     return b"".join(bytes.fromhex(word) for word in words) + b"\xaa" * 64
 
 
@@ -58,14 +48,14 @@ LATE = (ZERO, ZERO, LAYER, LAYER, PADDED, ZERO, ZERO, ZERO, ZERO, "000001000000a
 EARLY = (ZERO, ZERO, LAYER, PADDED, ZERO, ZERO, ZERO, ZERO, "0001000000010000")
 
 
-def test_layouts_are_known_by_their_defaults() -> None:
+def test_layouts_are_known_by_their_defaults():
     assert vocab_only_offset(defaults(*LATE)) == 72
     assert vocab_only_offset(defaults(*EARLY)) == 64
     assert vocab_only_offset(IMPLEMENTATION._api.defaults()) in (64, 72)
 
 
 @pytest.mark.parametrize("at", range(10))
-def test_another_layout_is_refused(at: int) -> None:
+def test_another_layout_is_refused(at):
     changed = list(LATE)
     changed[at] = "0100000001000000" if changed[at] != LAYER else ZERO
     with pytest.raises(Refused, match="another layout"):
@@ -73,8 +63,8 @@ def test_another_layout_is_refused(at: int) -> None:
 
 
 def test_where_the_process_that_looks_hangs_or_fails_that_is_said(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    monkeypatch,
+):
     look = llama_cpp.offset_seen_elsewhere.__wrapped__
     monkeypatch.setattr(llama_cpp, "HANGING_SECONDS", 0.001)
     with pytest.raises(Refused, match="no answer in 0"):
@@ -85,14 +75,14 @@ def test_where_the_process_that_looks_hangs_or_fails_that_is_said(
         look()
 
 
-def test_without_the_wheel(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_wheel(monkeypatch):
     absent = Library("llama.cpp", "https://x", "x", "no_such_module", extra="llama-cpp")
     monkeypatch.setattr(llama_cpp, "LIBRARY", absent)
     with pytest.raises(ImportError, match=r"pip install 'tokgate\[llama-cpp\]'"):
         assert IMPLEMENTATION.about
 
 
-def test_about() -> None:
+def test_about():
     assert ABOUT.name == "llama.cpp"
     assert ABOUT.version == version("xllamacpp")
     assert AS_BYTES.about.name == "llama.cpp-bytes"
@@ -111,19 +101,19 @@ def test_about() -> None:
         ("unigram_bytes", TEXT, "byte fallback"),
     ],
 )
-def test_supports(name: str, mode: Mode, fault: str | None) -> None:
+def test_supports(name, mode, fault):
     answer = IMPLEMENTATION.supports(sources.resolve(name), mode)
     assert answer is None if fault is None else fault in str(answer)
 
 
-def test_whole_pre_tokens_as_its_pre_tokenizer_has_them() -> None:
+def test_whole_pre_tokens_as_its_pre_tokenizer_has_them():
     improper = replace(sources.resolve("toy_improper"), splits=PATTERNS["qwen2"])
     assert "whole pre-tokens" in str(IMPLEMENTATION.supports(improper, TEXT))
     proper = replace(sources.resolve("toy_bytes"), splits=PATTERNS["qwen2"], ignore_merges=True)
     assert IMPLEMENTATION.supports(proper, TEXT) is None
 
 
-def test_byte_level_as_ours() -> None:
+def test_byte_level_as_ours():
     vocabulary = sources.resolve("toy_bytes")
     ours, theirs = HEAP.load(vocabulary), IMPLEMENTATION.load(vocabulary)
     rng = random.Random(2)
@@ -132,7 +122,7 @@ def test_byte_level_as_ours() -> None:
         assert theirs.encode(data, TEXT) == ours.encode(data, TEXT)
 
 
-def test_pieces_as_sentencepiece() -> None:
+def test_pieces_as_sentencepiece():
     rng = random.Random(3)
     for name in ("toy_characters", "mistral_v1"):
         vocabulary = sources.resolve(name)
@@ -145,27 +135,27 @@ def test_pieces_as_sentencepiece() -> None:
             assert theirs.decode(ids) == reference.decode(ids)
 
 
-def test_special_tokens_by_mode() -> None:
+def test_special_tokens_by_mode():
     encoder = IMPLEMENTATION.load(sources.resolve("toy_characters"))
     assert 1 in encoder.encode(b"a<s>b", SPECIAL)
     assert 1 not in encoder.encode(b"a<s>b", TEXT)
     assert encoder.encode(b"", SPECIAL) == []
 
 
-def test_an_id_that_is_none_does_not_end_the_process() -> None:
+def test_an_id_that_is_none_does_not_end_the_process():
     encoder = IMPLEMENTATION.load(sources.resolve("toy_bytes"))
     with pytest.raises(ValueError, match="below"):
         encoder.decode([1 << 20])
     assert encoder.decode([]) == b""
 
 
-def test_byte_level_gets_text_alone_and_pieces_get_bytes() -> None:
+def test_byte_level_gets_text_alone_and_pieces_get_bytes():
     with pytest.raises(Unsupported, match="UTF-8"):
         IMPLEMENTATION.load(sources.resolve("toy_bytes")).encode(b"a\xff", TEXT)
     assert IMPLEMENTATION.load(sources.resolve("toy_characters")).encode(b"\xff", TEXT)
 
 
-def test_an_own_file_is_used_unless_it_was_given_another_pattern(tmp_path: object) -> None:
+def test_an_own_file_is_used_unless_it_was_given_another_pattern(tmp_path):
     content = to_gguf(sources.resolve("toy_bytes"))
     path = f"{tmp_path}/own.gguf"
     with open(path, "wb") as file:  # noqa: PTH123
@@ -179,7 +169,7 @@ def test_an_own_file_is_used_unless_it_was_given_another_pattern(tmp_path: objec
 
 
 @pytest.mark.parametrize(("name", "mode"), [("toy_bytes", TEXT), ("toy_characters", SPECIAL)])
-def test_a_recipe_runs_without_tokgate(name: str, mode: Mode, tmp_path: object) -> None:
+def test_a_recipe_runs_without_tokgate(name, mode, tmp_path):
     vocabulary = sources.resolve(name)
     recipe = IMPLEMENTATION.recipe(vocabulary, mode)
     run = run_recipe(recipe.code, recipe.artifact, f"{tmp_path}", "the <s> 12")
@@ -190,9 +180,7 @@ def test_a_recipe_runs_without_tokgate(name: str, mode: Mode, tmp_path: object) 
     assert recipe.requirements == (f"xllamacpp=={version('xllamacpp')}",)
 
 
-def run_recipe(
-    code: str, artifact: bytes, folder: str, text: str
-) -> subprocess.CompletedProcess[str]:
+def run_recipe(code, artifact, folder, text):
     with open(f"{folder}/vocabulary.gguf", "wb") as file:  # noqa: PTH123
         file.write(artifact)
     script = (
@@ -209,21 +197,19 @@ def run_recipe(
 
 
 @cache
-def asked() -> list[Participant]:
+def asked():
     names = ["llama.cpp", "impls.adapters.llama_cpp:AS_BYTES", "bpe.heap", "sentencepiece"]
     return selection.participants(names)[0]
 
 
 @pytest.fixture(scope="module")
-def pool() -> Iterator[WorkerPool]:
+def pool():
     made = WorkerPool(asked(), Limits())
     yield made
     made.close()
 
 
-def violations(
-    pool: WorkerPool, vocabulary: Vocabulary, inputs: list[bytes], *names: str
-) -> list[str]:
+def violations(pool, vocabulary, inputs, *names):
     """``name: stage`` of what the survival check finds."""
     participants = [c for c in asked() if c.name in names]
     assert pool.load(vocabulary, names) == {}
@@ -233,7 +219,7 @@ def violations(
     return [f"{one.culprits[0]}: {one.stage}" for one in found]
 
 
-def test_what_lies_beyond_unicode_ends_it_and_the_run_goes_on(pool: WorkerPool) -> None:
+def test_what_lies_beyond_unicode_ends_it_and_the_run_goes_on(pool):
     names = ("llama.cpp-bytes", "bpe.heap")
     toy = sources.resolve("toy_bytes")
     found = violations(pool, toy, [b"a", BEYOND_UNICODE, b"b"], *names)
@@ -241,7 +227,7 @@ def test_what_lies_beyond_unicode_ends_it_and_the_run_goes_on(pool: WorkerPool) 
     assert violations(pool, toy, [b"a", b"b"], *names) == []
 
 
-def test_bytes_without_pieces_end_it(pool: WorkerPool) -> None:
+def test_bytes_without_pieces_end_it(pool):
     whole = sources.resolve("toy_characters")
     lacking = from_pieces(
         "lacking",
@@ -257,7 +243,7 @@ def test_bytes_without_pieces_end_it(pool: WorkerPool) -> None:
     assert violations(pool, whole, [b"\xc3\xa0"], "llama.cpp") == []
 
 
-def refused(pool: WorkerPool, vocabulary: Vocabulary) -> Loaded | None:
+def refused(pool, vocabulary):
     return pool.load(vocabulary, ["llama.cpp"]).get("llama.cpp")
 
 
@@ -269,9 +255,7 @@ def refused(pool: WorkerPool, vocabulary: Vocabulary) -> Loaded | None:
         (b"\x04\x00\x00\x00\x00\xfc\xff\xffa\x00", "XCDA"),
     ],
 )
-def test_a_corrupt_charsmap_is_refused_by_name(
-    pool: WorkerPool, charsmap: bytes, fault: str
-) -> None:
+def test_a_corrupt_charsmap_is_refused_by_name(pool, charsmap, fault):
     toy = sources.resolve("toy_unigram")
     broken = replace(toy, normalizer=replace(toy.normalizer, charsmap=charsmap))
     answer = refused(pool, broken)
@@ -280,7 +264,7 @@ def test_a_corrupt_charsmap_is_refused_by_name(
     assert refused(pool, toy) is None
 
 
-def test_scores_that_are_no_numbers_are_answered(pool: WorkerPool) -> None:
+def test_scores_that_are_no_numbers_are_answered(pool):
     toy = sources.resolve("toy_unigram")
     pieces = list(toy.pieces)
     pieces[5] = Piece(pieces[5].text, float("nan"), PieceType.NORMAL)
@@ -288,7 +272,7 @@ def test_scores_that_are_no_numbers_are_answered(pool: WorkerPool) -> None:
     assert violations(pool, odd, [b"ab cab", b"z"], "llama.cpp") == []
 
 
-def test_pieces_of_one_text_are_not_given_to_it() -> None:
+def test_pieces_of_one_text_are_not_given_to_it():
     toy = sources.resolve("toy_unigram")
     assert toy.alphabet is Alphabet.CHARACTERS
     twice = replace(toy, pieces=(*toy.pieces, toy.pieces[5]))

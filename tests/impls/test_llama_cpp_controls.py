@@ -1,10 +1,7 @@
 """The tokens that llama.cpp takes for control tokens by their text: ours are its own."""
 
-from __future__ import annotations
-
 import ctypes
 import random
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -16,12 +13,6 @@ from impls.interface import Mode
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
 from tests.corpora.test_gguf import by_the_package
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from pathlib import Path
-
-    from corpora.vocabularies.model import Vocabulary
-
 CANDIDATES = sorted(
     ENDS.union(*ROLES.values())
     | {"</s>", "<|im_end|>", "<|fim_prefix|>", "<s>", "<|user|>", "< EOT >", "</S>", "<pad>"}
@@ -30,7 +21,7 @@ CONTROL_BIT = 8
 """``LLAMA_TOKEN_ATTR_CONTROL``."""
 
 
-def written(path: Path, texts: Sequence[str], kind: PieceType, **more: object) -> Path:
+def written(path, texts, kind, **more):
     tokens = ["<unk>", "<s>x", "</s>x", "▁", "a", *texts]
     fields = {
         "tokens": tokens,
@@ -43,7 +34,7 @@ def written(path: Path, texts: Sequence[str], kind: PieceType, **more: object) -
     return by_the_package(path, "llama", {**fields, **more})
 
 
-def test_they_are_those_of_llama_cpp(tmp_path: Path) -> None:
+def test_they_are_those_of_llama_cpp(tmp_path):
     try:
         api = llama_cpp.Api(llama_cpp.library_path())
     except ImportError:
@@ -60,29 +51,29 @@ def test_they_are_those_of_llama_cpp(tmp_path: Path) -> None:
         assert theirs - set(ours.unknown) == ours.texts
 
 
-def test_a_token_that_is_named_by_its_id_is_not_looked_for() -> None:
+def test_a_token_that_is_named_by_its_id_is_not_looked_for():
     assert controls_of(["<PRE>"]).texts == {"<PRE>"}
     assert not controls_of(["<PRE>"], ["fim_pre"]).texts
 
 
-def load(path: Path, texts: Sequence[str], kind: PieceType, **more: object) -> Vocabulary:
+def load(path, texts, kind, **more):
     return load_path(written(path, texts, kind, **more))
 
 
-def test_a_user_defined_end_is_no_symbol_of_the_text(tmp_path: Path) -> None:
+def test_a_user_defined_end_is_no_symbol_of_the_text(tmp_path):
     vocabulary = load(tmp_path / "x.gguf", ["</s>", "<|user|>"], PieceType.USER_DEFINED)
     assert [p.type for p in vocabulary.pieces[5:]] == [PieceType.CONTROL, PieceType.USER_DEFINED]
     assert vocabulary.special_tokens["</s>"] == 5
 
 
-def test_what_only_llama_cpp_can_tell_is_left_to_it(tmp_path: Path) -> None:
+def test_what_only_llama_cpp_can_tell_is_left_to_it(tmp_path):
     vocabulary = load(tmp_path / "x.gguf", ["<PRE>", "<fim_prefix>"], PieceType.NORMAL)
     assert vocabulary.unexpressed == (
         'several tokens for one part of filling a gap ("<PRE>", "<fim_prefix>")',
     )
 
 
-def test_byte_level_bpe_has_them_as_special_tokens(tmp_path: Path) -> None:
+def test_byte_level_bpe_has_them_as_special_tokens(tmp_path):
     fields = {
         "pre": "gpt-2",
         "tokens": ["a", "b", "ab", "<|fim_prefix|>"],
@@ -94,7 +85,7 @@ def test_byte_level_bpe_has_them_as_special_tokens(tmp_path: Path) -> None:
     assert vocabulary.tokens[3] is None
 
 
-def test_one_that_merges_build_is_what_text_yields_too(tmp_path: Path) -> None:
+def test_one_that_merges_build_is_what_text_yields_too(tmp_path):
     fields = {
         "pre": "gpt-2",
         "tokens": ["<eo", "s>", "<eos>"],
@@ -107,7 +98,7 @@ def test_one_that_merges_build_is_what_text_yields_too(tmp_path: Path) -> None:
     assert vocabulary.tokens[2] == b"<eos>"
 
 
-def test_several_unknown_pieces_are_no_failure_to_start(tmp_path: Path) -> None:
+def test_several_unknown_pieces_are_no_failure_to_start(tmp_path):
     vocabulary = load(tmp_path / "x.gguf", ["[PAD5]", "[PAD6]"], PieceType.UNKNOWN)
     for one in (SENTENCEPIECE, sentencepiece.IMPLEMENTATION, mistral_common.IMPLEMENTATION):
         reason = one.supports(vocabulary, Mode())

@@ -1,20 +1,16 @@
 """A user's own file: who reads its format is given it as it is, and nobody else has to guess."""
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
 from tokenizers import Tokenizer
 
-from corpora.vocabularies.model import AddedToken, NativeFile, Unexpressed, Vocabulary
+from corpora.vocabularies.model import AddedToken, NativeFile, Unexpressed
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.remarks import remarks
 from corpora.vocabularies.sources import resolve
@@ -37,9 +33,9 @@ SPECIAL = Mode(special="all")
 SAMPLES = ("Hello  Wörld, it's\n\n 12345 <|end|>x", "É e\u0301 \u3000 日本 'LL\t", "")
 
 
-def document(**changes: Any) -> Json:
+def document(**changes):
     """A byte-level tokenizer.json with a special token and a post-processor that trims offsets."""
-    made: Json = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
+    made = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
     size = len(made["model"]["vocab"])
     special = {"id": size, "content": "<|end|>", "special": True}
     plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
@@ -53,7 +49,7 @@ def document(**changes: Any) -> Json:
     return {**made, **changes}
 
 
-def participants(*names: str) -> Iterator[Participant]:
+def participants(*names):
     for name in names:
         implementation = registry.resolve(name)
         yield Participant(name, name, implementation.about, implementation)
@@ -69,7 +65,7 @@ LOWERED = {"type": "Lowercase"}
 
 
 @pytest.mark.parametrize("field", ["truncation", "padding"])
-def test_a_file_is_given_but_for_what_is_no_part_of_encoding(field: str) -> None:
+def test_a_file_is_given_but_for_what_is_no_part_of_encoding(field):
     whole = from_document(document(), "whole", None)
     assert whole.native is not None
     assert given(whole) == whole.native.content
@@ -79,14 +75,14 @@ def test_a_file_is_given_but_for_what_is_no_part_of_encoding(field: str) -> None
     assert bare == document(added_tokens=[], post_processor=None)
 
 
-def test_a_decoder_of_another_kind_is_replaced_where_the_rest_is_known() -> None:
+def test_a_decoder_of_another_kind_is_replaced_where_the_rest_is_known():
     odd = document(decoder={"type": "Fuse"})
     assert json.loads(given(from_document(odd, "odd", None)))["decoder"]["type"] == "ByteLevel"
     odd["normalizer"] = LOWERED
     assert json.loads(given(from_document(odd, "odd", None)))["decoder"]["type"] == "Fuse"
 
 
-def test_tokenizers_gets_the_file_with_its_own_steps() -> None:
+def test_tokenizers_gets_the_file_with_its_own_steps():
     spelled = document(normalizer=LOWERED, pre_tokenizer=BYTE_LEVEL)
     vocabulary = from_document(spelled, "lowered", None)
     assert vocabulary.unexpressed == ("normalizer Lowercase",)
@@ -94,13 +90,13 @@ def test_tokenizers_gets_the_file_with_its_own_steps() -> None:
     encoder = implementation.load(vocabulary)
     upper, lower = (encoder.encode(text, TEXT) for text in (b"ABBA", b"abba"))
     assert list(upper) == list(lower)
-    assert json.loads(implementation.recipe(vocabulary, TEXT).artifact) == spelled  # type: ignore[attr-defined]
+    assert json.loads(implementation.recipe(vocabulary, TEXT).artifact) == spelled
 
 
 @pytest.mark.parametrize(
     "name", ["transformers", *map(thorough, ("kitoken", "gigatoken", "fastokens"))]
 )
-def test_others_who_read_the_file_agree_on_what_the_plain_model_lacks(name: str) -> None:
+def test_others_who_read_the_file_agree_on_what_the_plain_model_lacks(name):
     """Who reads the file encodes as its reference does, or refuses it as ``Unsupported``.
 
     The library tokie is left out: its version 0.1.4 reads this file and encodes it otherwise.
@@ -126,7 +122,7 @@ def test_others_who_read_the_file_agree_on_what_the_plain_model_lacks(name: str)
             assert ids == list(reference.encode(text.encode(), mode)), (mode, text)
 
 
-def test_only_who_reads_the_file_takes_part_where_the_plain_model_falls_short() -> None:
+def test_only_who_reads_the_file_takes_part_where_the_plain_model_falls_short():
     members = list(
         participants("tokenizers", "tiktoken", "bpe.heap", "llguidance", "sentencepiece")
     )
@@ -143,7 +139,7 @@ def test_only_who_reads_the_file_takes_part_where_the_plain_model_falls_short() 
     assert remarks(whole) == []
 
 
-def test_libraries_that_read_a_file_join_a_run_that_would_compare_nothing_else() -> None:
+def test_libraries_that_read_a_file_join_a_run_that_would_compare_nothing_else():
     vocabulary = from_document(document(normalizer=LOWERED), "lowered", None)
     assert {"transformers", "kitoken", "tokie"} <= set(selection.readers([vocabulary]))
     assert selection.readers([from_document(document(), "whole", None), resolve("toy_bytes")]) == []
@@ -187,7 +183,7 @@ for name in roster.field():
 """
 
 
-def test_libraries_that_are_not_installed_join_no_run(tmp_path: Path) -> None:
+def test_libraries_that_are_not_installed_join_no_run(tmp_path):
     """After a plain ``pip install .`` none of the field is there."""
     path = tmp_path / "lowered.json"
     path.write_text(json.dumps(document(normalizer=LOWERED)))
@@ -199,16 +195,16 @@ def test_libraries_that_are_not_installed_join_no_run(tmp_path: Path) -> None:
     assert not [line for line in lines if line.endswith("is there")]
 
 
-def test_offsets_are_not_trimmed_by_a_post_processor() -> None:
+def test_offsets_are_not_trimmed_by_a_post_processor():
     encoder = registry.resolve("tokenizers").load(from_document(document(), "whole", None))
     text = b"a  b  "
-    ids, offsets = encoder.encode_with_offsets(text, TEXT)  # type: ignore[attr-defined]
+    ids, offsets = encoder.encode_with_offsets(text, TEXT)
     assert list(ids) == list(encoder.encode(text, TEXT))
     assert b"".join(text[start:end] for start, end in offsets) == text
 
 
 @pytest.mark.parametrize("pattern", [None, "gpt2", "cl100k_base", "deepseek_v3"])
-def test_another_spelling_of_the_file_is_the_same_tokenizer(pattern: str | None) -> None:
+def test_another_spelling_of_the_file_is_the_same_tokenizer(pattern):
     split = {"type": "Split", "behavior": "Isolated", "invert": False}
     steps = [{**split, "pattern": {"Regex": one}} for one in PATTERNS[pattern or "none"]]
     byte_level = {**BYTE_LEVEL, "use_regex": pattern is None}
@@ -225,31 +221,31 @@ def test_another_spelling_of_the_file_is_the_same_tokenizer(pattern: str | None)
                 again.encode(text.encode(), mode)
             )
     unexpressed = from_document(document(normalizer=LOWERED), "lowered", None)
-    assert registry.resolve("tokenizers").load(unexpressed).respelled() is None  # type: ignore[attr-defined]
+    assert registry.resolve("tokenizers").load(unexpressed).respelled() is None
 
 
-def test_tiktoken_gets_the_pattern_as_it_is_spelled_at_its_origin() -> None:
+def test_tiktoken_gets_the_pattern_as_it_is_spelled_at_its_origin():
     own = r"\p{N}{1,3}+|[^\p{N}]++"
     plain = replace(resolve("toy_bytes"), special_tokens={})
     vocabulary = replace(
         plain, splits=(r"\p{N}{1,3}|[^\p{N}]+",), native=NativeFile(b"", pattern=own)
     )
     tiktoken = registry.resolve("tiktoken")
-    assert repr(own) in tiktoken.recipe(vocabulary, TEXT).code  # type: ignore[attr-defined]
+    assert repr(own) in tiktoken.recipe(vocabulary, TEXT).code
     encoder = tiktoken.load(vocabulary)
     assert isinstance(encoder, Respells)
     again = encoder.respelled()
     assert again is not None
     text = b"ab1234 567abba"
     assert list(encoder.encode(text, TEXT)) == list(again.encode(text, TEXT))
-    assert tiktoken.load(plain).respelled() is None  # type: ignore[attr-defined]
+    assert tiktoken.load(plain).respelled() is None
 
 
-def test_a_sentencepiece_model_is_given_byte_by_byte() -> None:
-    vocabulary: Vocabulary = resolve("unigram_bytes")
+def test_a_sentencepiece_model_is_given_byte_by_byte():
+    vocabulary = resolve("unigram_bytes")
     assert vocabulary.native is not None
     implementation = registry.resolve("sentencepiece")
-    assert implementation.recipe(vocabulary, TEXT).artifact == vocabulary.native.content  # type: ignore[attr-defined]
+    assert implementation.recipe(vocabulary, TEXT).artifact == vocabulary.native.content
     encoder = implementation.load(vocabulary)
     assert isinstance(encoder, Respells)
     again = encoder.respelled()
@@ -257,7 +253,7 @@ def test_a_sentencepiece_model_is_given_byte_by_byte() -> None:
     assert list(again.encode(b"a test", TEXT)) == list(encoder.encode(b"a test", TEXT))
 
 
-def test_an_added_token_that_a_written_file_cannot_say_is_not_decoded() -> None:
+def test_an_added_token_that_a_written_file_cannot_say_is_not_decoded():
     plain = resolve("toy_bytes")
     spelled = AddedToken("\xfa", len(plain))
     tokens = [*plain.tokens, spelled.text.encode()]
@@ -276,7 +272,7 @@ def test_an_added_token_that_a_written_file_cannot_say_is_not_decoded() -> None:
             decode([spelled.id])
 
 
-def test_added_tokens_have_the_ids_that_the_library_gives_them() -> None:
+def test_added_tokens_have_the_ids_that_the_library_gives_them():
     rng = random.Random(3)
     kept = 0
     for _ in range(300):
@@ -303,7 +299,7 @@ def test_added_tokens_have_the_ids_that_the_library_gives_them() -> None:
     assert 200 < kept < 300
 
 
-def test_llguidance_is_not_asked_for_special_tokens_as_ordinary_text() -> None:
+def test_llguidance_is_not_asked_for_special_tokens_as_ordinary_text():
     vocabulary = from_document(document(normalizer={"type": "NFKC"}), "file", None)
     encoder = llguidance.IMPLEMENTATION.load(vocabulary)
     reference = tokenizers.IMPLEMENTATION.load(vocabulary)
@@ -314,7 +310,7 @@ def test_llguidance_is_not_asked_for_special_tokens_as_ordinary_text() -> None:
         encoder.encode(b"a<|end|>", TEXT)
 
 
-def test_where_special_tokens_show_after_normalization_any_text_may_have_one() -> None:
+def test_where_special_tokens_show_after_normalization_any_text_may_have_one():
     changed = document(normalizer={"type": "NFKC"})
     changed["added_tokens"][0]["normalized"] = True
     vocabulary = from_document(changed, "file", None)
@@ -323,7 +319,7 @@ def test_where_special_tokens_show_after_normalization_any_text_may_have_one() -
     refusing_specials(from_document(document(), "file", None))(b"any other text")
 
 
-def test_a_vocabulary_without_its_special_tokens_has_none_among_the_added() -> None:
+def test_a_vocabulary_without_its_special_tokens_has_none_among_the_added():
     plain = resolve("toy_bytes")
     special = AddedToken("<|end|>", len(plain), special=True)
     whole = replace(plain, special_tokens={special.text: special.id}, added_tokens=(special,))

@@ -1,7 +1,5 @@
 """Packages that extend Numba are imported by nobody but plug-ins."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -21,7 +19,7 @@ CODE = (
 
 
 @pytest.mark.parametrize("of_a_plug_in", [False, True], ids=["ours", "of a plug-in"])
-def test_a_package_that_extends_numba(of_a_plug_in: bool, tmp_path: Path) -> None:
+def test_a_package_that_extends_numba(of_a_plug_in, tmp_path):
     (tmp_path / "extends_numba.py").write_text("def init():\n    pass\n")
     folder = tmp_path / "extends_numba-1.0.dist-info"
     folder.mkdir()

@@ -1,7 +1,5 @@
 """Adapters of peers: the ids of the reference, absent where the extra is not installed."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -25,13 +23,13 @@ PEERS = roster.joining(roster.Joins.BENCH)
 PIECES = ["the ", "don't", " WE'LL", "12345", "日本語", "é", "\n\n", "  ", "<|endoftext|>", "_x"]
 
 
-def texts(count: int) -> list[bytes]:
+def texts(count):
     rng = random.Random(7)
     made = ["".join(rng.choices(PIECES, k=rng.randrange(40))) for _ in range(count)]
     return [text.encode() for text in ["", "a", *made]]
 
 
-def ranked(tokens: int = 600) -> Vocabulary:
+def ranked(tokens=600):
     """A byte-level vocabulary by ranks from 0 on, with o200k_base's pattern: tekken's tokens."""
     whole = sources.resolve("tekken_240911")
     ordinary = tuple(token for token in whole.tokens if token is not None)[:tokens]
@@ -41,7 +39,7 @@ def ranked(tokens: int = 600) -> Vocabulary:
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_a_peer_gives_the_ids_of_the_reference(name: str) -> None:
+def test_a_peer_gives_the_ids_of_the_reference(name):
     try:
         peer = registry.resolve(name)
     except ImportError as error:
@@ -64,7 +62,7 @@ def test_a_peer_gives_the_ids_of_the_reference(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PEERS)
-def test_a_peer_says_what_it_does_not_run(name: str) -> None:
+def test_a_peer_says_what_it_does_not_run(name):
     try:
         peer = registry.resolve(name)
     except ImportError as error:
@@ -77,19 +75,19 @@ def test_a_peer_says_what_it_does_not_run(name: str) -> None:
     assert peer.supports(replace(vocabulary, splits=("a", "b")), TEXT)
 
 
-def test_peers_take_part_only_when_named() -> None:
+def test_peers_take_part_only_when_named():
     assert not set(PEERS) & {row["name"] for row in rows("impls")}
     present, missing = selection.participants([])
     assert not set(PEERS) & ({one.name for one in present} | set(missing))
 
 
-def test_a_peer_that_is_not_installed_says_what_to_install() -> None:
+def test_a_peer_that_is_not_installed_says_what_to_install():
     absent = Peer("mine", "", "tokgate-absent", extra="bench")
     with pytest.raises(ImportError, match=r"pip install 'tokgate\[bench\]'"):
         _ = absent.installed
 
 
-def test_ranks_with_holes_are_told() -> None:
+def test_ranks_with_holes_are_told():
     assert rank_order_trouble(ranked()) is None
     tekken = sources.resolve("tekken_240911")
     assert "without holes" in str(rank_order_trouble(tekken))

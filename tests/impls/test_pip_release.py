@@ -11,12 +11,11 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary
 from impls import environments, pip_release, registry, serving
-from impls.environments import Environment, environment, parse
+from impls.environments import environment, parse
 from impls.errors import ImplementationError
 from impls.external import ExternalEncoder
-from impls.interface import About, Capability, Died, Implementation, Mode, Unsupported
+from impls.interface import About, Capability, Died, Mode, Unsupported
 from tests.impls.test_peers import ranked
 
 TEXT = Mode()
@@ -40,7 +39,7 @@ class CoreBPE:
 """
 
 
-def wheel(folder: Path, version: int) -> Path:
+def wheel(folder, version):
     """A wheel of a library that stands in for riptoken."""
     folder.mkdir(exist_ok=True)
     path = folder / f"riptoken-{version}.0-py3-none-any.whl"
@@ -58,12 +57,12 @@ def wheel(folder: Path, version: int) -> Path:
 
 
 @pytest.fixture(autouse=True)
-def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def cache(tmp_path, monkeypatch):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     return tmp_path / "cache" / "tokgate" / "environments"
 
 
-def fault(text: str) -> ImplementationError:
+def fault(text):
     with pytest.raises(ImplementationError) as raised:
         registry.resolve(f"pip:{text}")
     line = str(raised.value)
@@ -84,18 +83,18 @@ def fault(text: str) -> ImplementationError:
         ("nosuchpackage==1.0", "no adapter for nosuchpackage; there are tiktoken"),
     ],
 )
-def test_what_cannot_be_wanted_is_said_in_one_line(text: str, said: str) -> None:
+def test_what_cannot_be_wanted_is_said_in_one_line(text, said):
     error = fault(text)
     assert said in str(error)
     assert error.unknown
 
 
-def test_a_folder_without_a_project_is_refused(tmp_path: Path) -> None:
+def test_a_folder_without_a_project_is_refused(tmp_path):
     (tmp_path / "empty").mkdir()
     assert "neither a Python project" in str(fault(str(tmp_path / "empty")))
 
 
-def test_names_and_sources_are_read(tmp_path: Path) -> None:
+def test_names_and_sources_are_read(tmp_path):
     wanted = parse("Mistral_Common[sentencepiece]==1.11.0")
     assert wanted.name == "mistral-common"
     assert wanted.requirement == "mistral-common[sentencepiece]==1.11.0"
@@ -104,15 +103,13 @@ def test_names_and_sources_are_read(tmp_path: Path) -> None:
     assert parse(str(wheel(tmp_path / "w", 3))).name == "riptoken"
 
 
-def built(path: Path, capfd: pytest.CaptureFixture[str]) -> tuple[Environment, str]:
+def built(path, capfd):
     found = environment(parse(str(path)))
     return found, capfd.readouterr().err
 
 
 @pytest.mark.thorough  # it builds three environments
-def test_an_environment_is_built_once_and_again_when_damaged(
-    tmp_path: Path, cache: Path, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_an_environment_is_built_once_and_again_when_damaged(tmp_path, cache, capfd):
     path = wheel(tmp_path / "w", 7)
     first, said = built(path, capfd)
     assert first.version == "7.0"
@@ -152,10 +149,8 @@ def test_an_environment_is_built_once_and_again_when_damaged(
         ("ERROR: something else\nmore", "cannot be installed (ERROR: something else)", False),
     ],
 )
-def test_why_an_installation_fails_is_said_in_one_line(
-    log: str, said: str, unknown: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def run(command: list[str], wanted: object) -> subprocess.CompletedProcess[str]:
+def test_why_an_installation_fails_is_said_in_one_line(log, said, unknown, monkeypatch):
+    def run(command, wanted):
         failed = "install" in command
         return subprocess.CompletedProcess(command, int(failed), "", log if failed else "")
 
@@ -168,9 +163,9 @@ def test_why_an_installation_fails_is_said_in_one_line(
 
 
 def test_a_version_without_a_wheel_is_told_from_one_that_is_not_there(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    def run(command: list[str], wanted: object) -> subprocess.CompletedProcess[str]:
+    monkeypatch,
+):
+    def run(command, wanted):
         if "index" in command:
             return subprocess.CompletedProcess(command, 0, "Available versions: 0.3, 0.2\n", "")
         log = "ERROR: No matching distribution found"
@@ -184,13 +179,13 @@ def test_a_version_without_a_wheel_is_told_from_one_that_is_not_there(
 
 
 @pytest.fixture
-def release(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Implementation:
+def release(tmp_path, monkeypatch):
     """The stand-in as a release. This Python serves in place of one with NumPy installed anew."""
     monkeypatch.setattr(environments.Environment, "python", Path(sys.executable))
     monkeypatch.setattr(pip_release, "NUMPY", ())
     found = registry.resolve(f"pip:{wheel(tmp_path / 'w', 7)}")
     # ... and finds the library by way of the environment's folder.
-    (site,) = found._environment.folder.glob("lib/python*/site-packages")  # type: ignore[attr-defined]
+    (site,) = found._environment.folder.glob("lib/python*/site-packages")
     command = [sys.executable, "-c", STARTED.format(str(site), serving.__file__)]
     monkeypatch.setattr(pip_release, "served", lambda python, target: [*command, target])
     return found
@@ -204,7 +199,7 @@ runpy.run_path({1!r}, run_name="__main__")
 """
 
 
-def test_a_release_answers_over_the_protocol(release: Implementation) -> None:
+def test_a_release_answers_over_the_protocol(release):
     about = release.about
     assert about.version == "7.0"
     assert about.name == "riptoken@riptoken-7.0-py3-none-any.whl"
@@ -228,7 +223,7 @@ def test_a_release_answers_over_the_protocol(release: Implementation) -> None:
         encoder.close()
 
 
-def test_the_server_finds_our_packages_and_nothing_beside_them() -> None:
+def test_the_server_finds_our_packages_and_nothing_beside_them():
     root = str(Path(serving.__file__).parents[1])
     finder = serving.Ours(root)
     assert finder.find_spec("impls") is not None
@@ -237,7 +232,7 @@ def test_the_server_finds_our_packages_and_nothing_beside_them() -> None:
     assert finder.find_spec("tiktoken") is None
 
 
-def test_every_adapter_is_there() -> None:
+def test_every_adapter_is_there():
     for found in pip_release.adapters().values():
         assert hasattr(found.IMPLEMENTATION, "recipe")
 
@@ -256,10 +251,10 @@ for module in sys.argv[2].split(","):
 """
 
 
-def test_adapters_import_with_what_their_environments_have() -> None:
+def test_adapters_import_with_what_their_environments_have():
     # As imported: distributions that have modules of other names.
     modules = {"protobuf": ["google"], "numba": ["numba", "llvmlite"], "msgspec": ["msgspec"]}
-    groups: dict[tuple[str, ...], list[str]] = {}
+    groups = {}
     for found in pip_release.adapters().values():
         helpers = (*pip_release.NUMPY, *found.LIBRARY.helpers)
         groups.setdefault(helpers, []).append(found.__name__)
@@ -277,18 +272,18 @@ class Lacking:
     about = About("lacking", "1.0", capabilities=frozenset({Capability.DECODE}))
     failure: Exception | None = None
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None if mode.pretokenize else "always pre-tokenizes"
 
-    def load(self, vocabulary: Vocabulary) -> Lacking:
+    def load(self, vocabulary):
         return self
 
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
+    def encode(self, data, mode):
         if mode.special == "all" and self.failure is not None:
             raise self.failure
         return [1]
 
-    def decode(self, ids: list[int]) -> bytes:
+    def decode(self, ids):
         return b"a"
 
 
@@ -311,11 +306,11 @@ LACKING = Lacking()
     ],
 )
 def test_a_release_that_lacks_what_is_called_is_not_started(
-    failure: Exception | None,
-    told: dict[str, object],
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+    failure,
+    told,
+    tmp_path,
+    monkeypatch,
+):
     monkeypatch.setattr(LACKING, "failure", failure)
     model = tmp_path / "model.pickle"
     model.write_bytes(pickle.dumps(ranked(300)))

@@ -1,10 +1,7 @@
 """The definitions of a tokenizer.json's steps against the library whose files these are."""
 
-from __future__ import annotations
-
 import json
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -32,7 +29,7 @@ METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first
 HEADER = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": []}
 
 
-def words(vocab: tuple[str, ...] = (), **changes: Any) -> Json:
+def words(vocab=(), **changes):
     """A file whose model says nothing of the steps before it."""
     texts = dict.fromkeys(("<unk>", *vocab))
     model = {
@@ -44,7 +41,7 @@ def words(vocab: tuple[str, ...] = (), **changes: Any) -> Json:
     return {**HEADER, **empty, "model": model, **changes}
 
 
-def agree(document: Json, texts: list[str], mode: Mode) -> int:
+def agree(document, texts, mode):
     """How many of the texts have defined ids, which are those of the library."""
     told = content(document)
     try:
@@ -67,13 +64,13 @@ def agree(document: Json, texts: list[str], mode: Mode) -> int:
 @pytest.mark.parametrize(
     ("examples", "beginning"), [(20, False), thorough((150, False)), thorough((150, True))]
 )
-def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int, beginning: bool) -> None:
+def test_the_ids_of_drawn_files_are_those_of_the_library(examples, beginning):
     compared = 0
     several = st.lists(TEXTS, min_size=4, max_size=12)
 
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(documents(beginning=beginning), several, st.sampled_from([TEXT, SPECIAL]))
-    def differs(document: Json, texts: list[str], mode: Mode) -> None:
+    def differs(document, texts, mode):
         nonlocal compared
         compared += agree(document, texts, mode)
 
@@ -91,9 +88,7 @@ def test_the_ids_of_drawn_files_are_those_of_the_library(examples: int, beginnin
         (" ", "\u2581", " b", True),
     ],
 )
-def test_where_the_beginning_of_a_text_goes(
-    pattern: str, content: str, text: str, beginning: bool | None
-) -> None:
+def test_where_the_beginning_of_a_text_goes(pattern, content, text, beginning):
     replace = {"type": "Replace", "pattern": {"String": pattern}, "content": content}
     document = words(("\u2581b", "b", "\u2581bb"), normalizer=replace, pre_tokenizer=METASPACE)
     assert agree(document, [text], TEXT) == (0 if beginning is None else 1)
@@ -124,7 +119,7 @@ SPLITTERS = [
 ]
 
 
-def named(step: Json) -> str:
+def named(step):
     return str(step.get("pattern", {}).get("Regex", step["type"]))
 
 
@@ -140,13 +135,13 @@ TOGETHER = 256
 """Characters that are asked about in one text, each in a line of its own."""
 
 
-def in_context(context: str) -> Iterator[list[str]]:
+def in_context(context):
     """Each character in a context, some together."""
     for start in range(0, len(CHARACTERS), TOGETHER):
         yield [context.format(one) for one in CHARACTERS[start : start + TOGETHER]]
 
 
-def answered(ours: Encoder, lines: list[str]) -> Iterator[tuple[str, list[str], str]]:
+def answered(ours, lines):
     """The texts that ours answers, as many in one as can be; its pieces, and what it normalizes to.
 
     A text that it does not answer is left out.
@@ -164,7 +159,7 @@ def answered(ours: Encoder, lines: list[str]) -> Iterator[tuple[str, list[str], 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("step", NORMALIZERS, ids=named)
-def test_every_character_is_normalized_as_by_the_library(step: Json) -> None:
+def test_every_character_is_normalized_as_by_the_library(step):
     if step["type"] == "Precompiled":
         step = {**step, "precompiled_charsmap": charsmap()}
     told = content(words(normalizer=step))
@@ -179,7 +174,7 @@ def test_every_character_is_normalized_as_by_the_library(step: Json) -> None:
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("step", SPLITTERS, ids=named)
-def test_every_character_is_parted_as_by_the_library(step: Json) -> None:
+def test_every_character_is_parted_as_by_the_library(step):
     told = content(words(pre_tokenizer=step))
     ours, library = Encoder(told), Tokenizer.from_str(told.decode()).pre_tokenizer
     count = 0
@@ -191,7 +186,7 @@ def test_every_character_is_parted_as_by_the_library(step: Json) -> None:
     assert count > len(CHARACTERS) - undecided
 
 
-def test_white_space_at_the_edges_is_that_of_the_library() -> None:
+def test_white_space_at_the_edges_is_that_of_the_library():
     step = {"type": "Strip", "strip_left": True, "strip_right": True}
     told = content(words(normalizer=step))
     ours, library = Encoder(told), Tokenizer.from_str(told.decode()).normalizer
@@ -202,14 +197,14 @@ def test_white_space_at_the_edges_is_that_of_the_library() -> None:
 
 
 @pytest.mark.parametrize("character", ["\u32ff", "\u0898", "\U0001e95e", "\ua7da"])
-def test_what_depends_on_the_version_of_unicode_is_not_answered(character: str) -> None:
+def test_what_depends_on_the_version_of_unicode_is_not_answered(character):
     bert = next(step for step in NORMALIZERS if step["type"] == "BertNormalizer")
     assert character in UNSETTLED or versioned().search(character)
     with pytest.raises(Unsupported, match="version of Unicode"):
         Encoder(content(words(normalizer=bert))).encode(character.encode(), TEXT)
 
 
-def old_t5() -> Json:
+def old_t5():
     """Our unigram vocabulary with the steps of T5's first file."""
     document = json.loads(to_tokenizer_json(resolve("unigram_nfkc"), pretokenize=True))
     steps = document["normalizer"]["normalizers"]
@@ -222,14 +217,14 @@ def old_t5() -> Json:
 
 
 @pytest.mark.parametrize("scheme", ["always", thorough("never"), "first"])
-def test_a_file_as_t5_had_it(scheme: str) -> None:
+def test_a_file_as_t5_had_it(scheme):
     document = old_t5()
     document["pre_tokenizer"]["pretokenizers"][1]["prepend_scheme"] = scheme
     texts = [*PARTS, "の" * 5, "の" * 7, " x  y\n z", "ﬁ né ｱﾞ ①", "naïve café"]
     assert agree(document, texts, TEXT) == (0 if scheme == "first" else len(texts))
 
 
-def test_who_defines_a_file_of_other_steps() -> None:
+def test_who_defines_a_file_of_other_steps():
     vocabulary = from_bytes(content(old_t5()), "t5", None)
     assert vocabulary.unexpressed
     assert definitions_of(vocabulary, "unigram") == (NAME,)
@@ -244,12 +239,12 @@ def test_who_defines_a_file_of_other_steps() -> None:
 
 
 @pytest.mark.parametrize("source", ["unigram_nfkc", "toy_acbb"])
-def test_who_does_not(source: str) -> None:
+def test_who_does_not(source):
     assert IMPLEMENTATION.supports(resolve(source), TEXT) == "reads a tokenizer.json"
     assert NAME not in definitions_of(resolve(source), "bpe")
 
 
-def split(regex: str, **changes: Any) -> Json:
+def split(regex, **changes):
     step = {"type": "Split", "pattern": {"Regex": regex}, "behavior": "Isolated", "invert": False}
     return {"pre_tokenizer": {**step, **changes}}
 
@@ -305,22 +300,22 @@ def split(regex: str, **changes: Any) -> Json:
         },
     ],
 )
-def test_what_is_not_defined_says_so(changes: Json) -> None:
+def test_what_is_not_defined_says_so(changes):
     assert isinstance(read(content(words(**changes))), str)
 
 
-def test_a_match_of_nothing_is_not_answered() -> None:
+def test_a_match_of_nothing_is_not_answered():
     encoder = Encoder(content(words(**split("a*"))))
     with pytest.raises(Unsupported, match="nothing"):
         encoder.encode(b"xax", TEXT)
 
 
-def test_a_vocabulary_that_is_said_in_full_is_left_to_others() -> None:
+def test_a_vocabulary_that_is_said_in_full_is_left_to_others():
     document = json.loads(to_tokenizer_json(resolve("unigram_nfkc"), pretokenize=True))
     told = IMPLEMENTATION.supports(from_document(document, "t5", None), TEXT)
     assert told == "the plain model says all of the file"
 
 
-def test_long_runs_take_a_moment() -> None:
+def test_long_runs_take_a_moment():
     for encoder in (Encoder(content(old_t5())), Encoder(content(words(**split(r"\s+"))))):
         assert len(encoder.encode(b"ab " * 5_000, TEXT)) > 0

@@ -1,7 +1,5 @@
 """The definitions of decoders and post-processors against the library whose files these are."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 
@@ -65,10 +63,10 @@ ENDS = {"cls": st.just(["[C]", 1]), "sep": st.just(["[S]", 2])}
 
 
 @st.composite
-def templates(draw: st.DrawFn) -> Json:
+def templates(draw):
     """A TemplateProcessing with tokens anywhere, the texts of a pair in any order."""
 
-    def around(*names: str) -> list[Json]:
+    def around(*names):
         parts = draw(st.lists(st.sampled_from(ADDED), max_size=2))
         for name in names:
             parts.append({"Sequence": {"id": name, "type_id": 0}})
@@ -96,7 +94,7 @@ POST_PROCESSORS = st.one_of(
 SENTENCES = st.lists(st.sampled_from(TOKENS), max_size=4).map(" ".join)
 
 
-def document(decoder: Json | None, post_processor: Json | None) -> Json:
+def document(decoder, post_processor):
     names = ("special", "single_word", "lstrip", "rstrip", "normalized")
     added = [
         {"id": number, "content": text, **{name: name == "special" for name in names}}
@@ -120,12 +118,12 @@ def document(decoder: Json | None, post_processor: Json | None) -> Json:
 
 
 @pytest.mark.parametrize("examples", [60])
-def test_tokens_are_decoded_as_by_the_library(examples: int) -> None:
+def test_tokens_are_decoded_as_by_the_library(examples):
     ids = st.lists(st.integers(0, len(TOKENS) + 4), max_size=9)
 
     @settings(max_examples=examples)
     @given(sequence("decoders", DECODERS), st.lists(ids, min_size=1, max_size=15))
-    def differs(decoder: Json | None, several: list[list[int]]) -> None:
+    def differs(decoder, several):
         told = content(document(decoder, None))
         ours, library = Encoder(told), Tokenizer.from_str(told.decode())
         for one in several:
@@ -136,12 +134,12 @@ def test_tokens_are_decoded_as_by_the_library(examples: int) -> None:
 
 
 @pytest.mark.parametrize("examples", [60])
-def test_tokens_are_added_as_by_the_library(examples: int) -> None:
+def test_tokens_are_added_as_by_the_library(examples):
     added = 0
 
     @settings(max_examples=examples)
     @given(sequence("processors", POST_PROCESSORS, 2), SENTENCES, st.none() | SENTENCES)
-    def differs(post_processor: Json | None, first: str, second: str | None) -> None:
+    def differs(post_processor, first, second):
         nonlocal added
         told = content(document(None, post_processor))
         pair = None if second is None else second.encode()
@@ -167,7 +165,7 @@ def test_tokens_are_added_as_by_the_library(examples: int) -> None:
         {"type": "CTC"},
     ],
 )
-def test_what_is_not_defined_is_not_answered(decoder: Json) -> None:
+def test_what_is_not_defined_is_not_answered(decoder):
     encoder = Encoder(content(document(decoder, {"type": "Odd"})))
     assert encoder.encode(b"a", Mode()) == [3]
     with pytest.raises(Unsupported, match="no definition of"):
@@ -176,19 +174,19 @@ def test_what_is_not_defined_is_not_answered(decoder: Json) -> None:
         encoder.encode_with_added(b"a", None, Mode())
 
 
-def test_it_decodes_files_of_other_steps() -> None:
+def test_it_decodes_files_of_other_steps():
     told = document({"type": "WordPiece", "prefix": "##", "cleanup": True}, None)
     vocabulary = from_document(json.loads(json.dumps(told)), "words", None)
     assert Capability.DECODE in IMPLEMENTATION.about.capabilities
     library = registry.resolve("tokenizers").load(vocabulary)
     ids = IMPLEMENTATION.load(vocabulary).encode("a ##b n't 日 .".encode(), Mode())
     text = IMPLEMENTATION.load(vocabulary).decode(ids)
-    assert text == library.decode(ids) == "abn't 日.".encode()  # type: ignore[attr-defined]
+    assert text == library.decode(ids) == "abn't 日.".encode()
 
 
 @pytest.mark.parametrize("special", [False, True])
 @pytest.mark.parametrize("normalized", [False, True])
-def test_an_added_token_comes_back_as_it_is_looked_for(special: bool, normalized: bool) -> None:
+def test_an_added_token_comes_back_as_it_is_looked_for(special, normalized):
     told = document(None, None)
     flags = {**told["added_tokens"][0], "special": special, "normalized": normalized}
     told["added_tokens"].append({**flags, "id": len(TOKENS) + len(SPECIAL), "content": "<X Y>"})

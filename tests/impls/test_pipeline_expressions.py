@@ -1,7 +1,5 @@
 """Expressions that are taken for ones that Oniguruma and the `regex` package read alike."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -57,12 +55,12 @@ TEXTS = st.lists(
 
 
 @pytest.mark.parametrize("examples", [60, thorough(250)])
-def test_what_is_taken_matches_alike(examples: int) -> None:
+def test_what_is_taken_matches_alike(examples):
     compared = 0
 
     @settings(max_examples=examples, suppress_health_check=list(HealthCheck))
     @given(EXPRESSIONS, TEXTS)
-    def differs(expression: str, texts: list[str]) -> None:
+    def differs(expression, texts):
         nonlocal compared
         try:
             ours = compiled(expression)
@@ -83,7 +81,7 @@ def test_what_is_taken_matches_alike(examples: int) -> None:
     assert compared > examples
 
 
-def test_words_of_which_engines_disagree_are_left_alone() -> None:
+def test_words_of_which_engines_disagree_are_left_alone():
     assert matches(compiled(r"\w+"), "ab é日1") == [(0, 2), (3, 6)]
     for text in ("m²", "a\u200db"):
         with pytest.raises(Unsupported, match="engines disagree"):

@@ -1,10 +1,7 @@
 """Names to implementations: what resolves, and the one line where it does not."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -39,13 +36,13 @@ class Fails:
 
 
 @pytest.fixture
-def plugin(tmp_path: Path) -> Path:
+def plugin(tmp_path):
     path = tmp_path / "plugin.py"
     path.write_text(GOOD)
     return path
 
 
-def fault(spec: str) -> ImplementationError:
+def fault(spec):
     """The error of a spec, whose text is one line that names the spec."""
     with pytest.raises(ImplementationError) as raised:
         registry.resolve(spec)
@@ -56,7 +53,7 @@ def fault(spec: str) -> ImplementationError:
 
 
 @pytest.mark.parametrize("name", roster.ROWS)
-def test_every_built_in_name_says_who_it_is(name: str) -> None:
+def test_every_built_in_name_says_who_it_is(name):
     try:
         about = registry.resolve(name).about
     except (ImplementationError, ImportError) as error:
@@ -66,16 +63,16 @@ def test_every_built_in_name_says_who_it_is(name: str) -> None:
 
 
 @pytest.mark.parametrize("attribute", ["Mine", "MADE", "Inner.Deep"])
-def test_a_class_or_an_object_in_a_file(plugin: Path, attribute: str) -> None:
+def test_a_class_or_an_object_in_a_file(plugin, attribute):
     assert registry.resolve(f"{plugin}:{attribute}").about.name == "mine"
 
 
-def test_the_same_file_is_loaded_once(plugin: Path) -> None:
+def test_the_same_file_is_loaded_once(plugin):
     one = registry.resolve(f"{plugin}:MADE")
     assert registry.resolve(f"{plugin}:MADE") is one
 
 
-def test_a_plugin_may_import_its_neighbours(plugin: Path) -> None:
+def test_a_plugin_may_import_its_neighbours(plugin):
     (plugin.parent / "tokgate_neighbour_of_test.py").write_text(GOOD)
     path = plugin.with_name("importer.py")
     path.write_text("from tokgate_neighbour_of_test import Mine\n")
@@ -84,18 +81,18 @@ def test_a_plugin_may_import_its_neighbours(plugin: Path) -> None:
     assert sys.path == before
 
 
-def test_an_importable_attribute() -> None:
+def test_an_importable_attribute():
     assert registry.resolve("impls.bpe.heap:IMPLEMENTATION").about.name == "bpe.heap"
 
 
-def test_an_unknown_name_comes_with_the_nearest() -> None:
+def test_an_unknown_name_comes_with_the_nearest():
     error = fault("tiktokn")
     assert error.unknown
     assert "did you mean 'tiktoken'?" in str(error)
     assert "tokgate list impls" in str(fault("zzzzzz"))
 
 
-def test_a_missing_file_or_module_or_attribute_is_unknown(plugin: Path) -> None:
+def test_a_missing_file_or_module_or_attribute_is_unknown(plugin):
     assert "no file" in str(error := fault(f"{plugin.parent}/absent.py:X"))
     assert error.unknown
     assert "is it installed?" in str(error := fault("tokgate_absent_module:X"))
@@ -104,7 +101,7 @@ def test_a_missing_file_or_module_or_attribute_is_unknown(plugin: Path) -> None:
     assert error.unknown
 
 
-def test_a_module_that_fails_to_import_cannot_start(plugin: Path) -> None:
+def test_a_module_that_fails_to_import_cannot_start(plugin):
     plugin.write_text("import tokgate_absent_module\n")
     error = fault(f"{plugin}:Mine")
     assert not error.unknown
@@ -114,23 +111,21 @@ def test_a_module_that_fails_to_import_cannot_start(plugin: Path) -> None:
     assert "SyntaxError" in str(fault(f"{plugin}:Mine"))
 
 
-def test_a_class_that_cannot_be_made_cannot_start(plugin: Path) -> None:
+def test_a_class_that_cannot_be_made_cannot_start(plugin):
     error = fault(f"{plugin}:Fails")
     assert not error.unknown
     assert "ValueError: not today" in str(error)
 
 
 @pytest.mark.parametrize("arguments", ["path", "path, size=3", "*, path"])
-def test_a_class_that_needs_arguments_is_told_what_an_adapter_is(
-    plugin: Path, arguments: str
-) -> None:
+def test_a_class_that_needs_arguments_is_told_what_an_adapter_is(plugin, arguments):
     plugin.write_text(f"class Mine:\n    def __init__(self, {arguments}): ...\n")
     line = str(fault(f"{plugin}:Mine"))
     assert "Mine cannot be made without path; name an adapter for it: a class without" in line
     assert "fails to import" not in line
 
 
-def test_a_class_that_takes_arguments_without_need_is_made(plugin: Path) -> None:
+def test_a_class_that_takes_arguments_without_need_is_made(plugin):
     made = GOOD.replace(
         "    def supports", "    def __init__(self, a=1, *b, **c): ...\n    def supports"
     )
@@ -139,7 +134,7 @@ def test_a_class_that_takes_arguments_without_need_is_made(plugin: Path) -> None
 
 
 @pytest.mark.parametrize("last_words", ["raise SystemExit(0)", "raise BaseException('panic')"])
-def test_a_plugin_does_not_end_the_command(plugin: Path, last_words: str) -> None:
+def test_a_plugin_does_not_end_the_command(plugin, last_words):
     plugin.write_text(f"{last_words}\n")
     assert "fails to import" in str(error := fault(f"{plugin}:Mine"))
     assert not error.unknown
@@ -147,7 +142,7 @@ def test_a_plugin_does_not_end_the_command(plugin: Path, last_words: str) -> Non
     assert not fault(f"{plugin}:Mine").unknown
 
 
-def test_an_about_that_raises_is_one_line(plugin: Path) -> None:
+def test_an_about_that_raises_is_one_line(plugin):
     about = "@property\n    def about(self): raise ValueError('who\\nam I')"
     plugin.write_text(GOOD.replace('about = About(name="mine", version="1")', about))
     error = fault(f"{plugin}:Mine")
@@ -155,12 +150,12 @@ def test_an_about_that_raises_is_one_line(plugin: Path) -> None:
     assert not error.unknown
 
 
-def test_what_is_no_implementation_is_told_what_it_lacks(plugin: Path) -> None:
+def test_what_is_no_implementation_is_told_what_it_lacks(plugin):
     assert "NoLoad has no load" in str(fault(f"{plugin}:NoLoad"))
     assert "about is not an impls.interface.About" in str(fault(f"{plugin}:NoAbout"))
 
 
-def test_entry_points_are_registered_after_the_built_in(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_entry_points_are_registered_after_the_built_in(monkeypatch):
     class Entry:
         name = "theirs"
         value = "impls.bpe.naive:IMPLEMENTATION"
@@ -198,7 +193,7 @@ print(asked > 3, changed, libraries)
 """
 
 
-def test_to_be_asked_about_changes_nothing_in_the_harness() -> None:
+def test_to_be_asked_about_changes_nothing_in_the_harness():
     # Workers are copies of a process that has the harness's environment, as long as it is that.
     command = [sys.executable, "-c", QUESTIONS]
     done = subprocess.run(command, check=False, capture_output=True, text=True)

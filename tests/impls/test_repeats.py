@@ -1,7 +1,5 @@
 """What comes several times in a block is encoded once, and answered alike wherever it stands."""
 
-from __future__ import annotations
-
 import random
 
 import numpy as np

@@ -1,14 +1,11 @@
 """The definition of byte-pair encoding over characters against the library that it defines."""
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any
 
 import pytest
 
-from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
@@ -20,13 +17,13 @@ Json = dict[str, Any]
 TEXT = Mode()
 
 
-def document(seed: int, **changes: Any) -> Json:
+def document(seed, **changes):
     """Merges in any order over a few letters; all, some or none of the bytes; added tokens."""
     rng = random.Random(seed)
     letters = ["\u2581", "a", "b", "é", "日"]
     bytes_there = rng.choice((range(256), range(0, 256, 2), ()))
     texts = ["<unk>", *(f"<0x{byte:02X}>" for byte in bytes_there), *letters]
-    merges: list[list[str]] = []
+    merges = []
     usable = list(letters)
     for _ in range(rng.choice((6, 40))):
         left, right = rng.choice(usable), rng.choice(usable)
@@ -42,7 +39,7 @@ def document(seed: int, **changes: Any) -> Json:
         {"id": len(texts) + place, "content": text, "special": special, **flags}
         for place, (text, special) in enumerate((("<a>", False), ("<a>b", True), ("b<", False)))
     ]
-    steps: list[Json] = []
+    steps = []
     if rng.random() < 0.6:
         steps.append({"type": "Prepend", "prepend": "\u2581"})
     steps.append({"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"})
@@ -62,7 +59,7 @@ def document(seed: int, **changes: Any) -> Json:
     }
 
 
-def agrees(vocabulary: Vocabulary, rng: random.Random, count: int) -> None:
+def agrees(vocabulary, rng, count):
     assert vocabulary.unexpressed == ()
     assert IMPLEMENTATION.supports(vocabulary, TEXT) is None
     ours = IMPLEMENTATION.load(vocabulary)
@@ -89,20 +86,20 @@ def agrees(vocabulary: Vocabulary, rng: random.Random, count: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(30))
-def test_it_gives_the_ids_of_the_library(seed: int) -> None:
+def test_it_gives_the_ids_of_the_library(seed):
     agrees(from_document(document(seed), "drawn", None), random.Random(seed), 60)
 
 
-def test_on_a_real_vocabulary() -> None:
+def test_on_a_real_vocabulary():
     content = json.loads(to_tokenizer_json(resolve("mistral_v1"), pretokenize=True))
     agrees(from_document(content, "llama-2", None), random.Random(1), 200)
 
 
 @pytest.mark.parametrize("source", ["mistral_v1", "tekken_240911", "unigram_bytes"])
-def test_what_it_does_not_define(source: str) -> None:
+def test_what_it_does_not_define(source):
     assert IMPLEMENTATION.supports(resolve(source), TEXT) is not None
 
 
-def test_a_long_run_takes_a_moment() -> None:
+def test_a_long_run_takes_a_moment():
     encoder = IMPLEMENTATION.load(from_document(document(0), "drawn", None))
     assert len(encoder.encode(b"ab" * 20_000, TEXT)) > 0

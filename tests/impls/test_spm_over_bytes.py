@@ -1,17 +1,14 @@
 """SentencePiece BPE over bytes: the ids of the plain encoder, and which vocabularies it is for."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
 
 from corpora.texts import benchmarks
-from corpora.vocabularies.model import Normalizer, Piece, PieceType, Vocabulary
+from corpora.vocabularies.model import Normalizer, Piece, PieceType
 from corpora.vocabularies.sources import resolve
 from impls.fast.spm import over_bytes
 from impls.fast.spm_encoder import FastEncoder
@@ -23,25 +20,20 @@ from impls.spm.reading import read_pieces
 from tests.breadth import thorough_from
 from tests.impls.spm_definition import spm
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from impls.spm.variants import Variant
-
 VARIANTS = (variants.SENTENCEPIECE, variants.LLAMA_CPP)
 PLAIN = Normalizer(escape_whitespaces=True, add_dummy_prefix=True)
 LETTERS = "ab▁éß日本😀."
 UNKNOWN = "ü語😁\n\t"
 
 
-def usable(vocabulary: Vocabulary, variant: Variant = variants.SENTENCEPIECE) -> bool:
+def usable(vocabulary, variant=variants.SENTENCEPIECE):
     """Whether bytes can stand for it."""
     lexicon = make_lexicon(vocabulary, variant)
     reading = partial(read_pieces, vocabulary, variant)
     return over_bytes(vocabulary, variant, lexicon, reading) is not None
 
 
-def trained(seed: int, *, byte_fallback: bool) -> Vocabulary:
+def trained(seed, *, byte_fallback):
     """A vocabulary as training makes it: each piece of two before it, worse than these."""
     rng = random.Random(f"trained {seed}")
     texts = list(dict.fromkeys([*rng.sample(LETTERS, k=rng.randint(3, len(LETTERS))), "▁"]))
@@ -65,7 +57,7 @@ def trained(seed: int, *, byte_fallback: bool) -> Vocabulary:
     return spm(pieces, PLAIN, byte_fallback=byte_fallback)
 
 
-def inputs(seed: int) -> list[bytes]:
+def inputs(seed):
     """Texts of the letters, of runs, and of what is unknown."""
     rng = random.Random(f"inputs {seed}")
     spaced = LETTERS.replace("▁", " ")
@@ -80,7 +72,7 @@ def inputs(seed: int) -> list[bytes]:
     return [*found, b"\xe2\x96", b"a\xffb ", b"  \xe2\x96\x81\xe2 a"]
 
 
-def ids_of(encoder: SpmEncoder, data: Sequence[bytes], mode: Mode) -> object:
+def ids_of(encoder, data, mode):
     """All ids and where those of each input end, or how it was refused."""
     ends = np.cumsum([len(one) for one in data], dtype=np.int64)
     try:
@@ -91,7 +83,7 @@ def ids_of(encoder: SpmEncoder, data: Sequence[bytes], mode: Mode) -> object:
 
 
 @pytest.mark.parametrize("part", thorough_from(2, range(6)))
-def test_it_is_the_plain_encoder(part: int) -> None:
+def test_it_is_the_plain_encoder(part):
     taken = Counter[str]()
     for seed in range(20 * part, 20 * part + 20):
         vocabulary = trained(seed, byte_fallback=bool(seed % 2))
@@ -110,7 +102,7 @@ def test_it_is_the_plain_encoder(part: int) -> None:
 
 @pytest.mark.parametrize("name", thorough_from(0, ["mistral_v1", "mistral_v3"]))
 @pytest.mark.parametrize("variant", thorough_from(1, VARIANTS))
-def test_real_vocabularies_on_real_texts(name: str, variant: Variant) -> None:
+def test_real_vocabularies_on_real_texts(name, variant):
     vocabulary = resolve(name)
     assert usable(vocabulary, variant)
     plain, fast = SpmEncoder(vocabulary, variant), FastEncoder(vocabulary, variant)
@@ -125,11 +117,11 @@ def test_real_vocabularies_on_real_texts(name: str, variant: Variant) -> None:
         assert ids_of(fast, data, Mode()) == ids_of(plain, data, Mode())
 
 
-def letters(*others: Piece) -> list[Piece]:
+def letters(*others):
     return [*(Piece(one, -100.0, PieceType.NORMAL) for one in "abc▁"), *others]
 
 
-def normal(text: str, score: float) -> Piece:
+def normal(text, score):
     return Piece(text, score, PieceType.NORMAL)
 
 
@@ -153,11 +145,11 @@ def normal(text: str, score: float) -> Piece:
         ([normal("▁▁", -9), normal("▁▁▁", -9), normal("▁▁a", -8)], False),
     ],
 )
-def test_which_vocabularies_it_is_for(pieces: list[Piece], fits: bool) -> None:
+def test_which_vocabularies_it_is_for(pieces, fits):
     assert usable(spm(letters(*pieces), PLAIN)) is fits
 
 
-def test_equals_that_may_get_in_each_others_way_would_show() -> None:
+def test_equals_that_may_get_in_each_others_way_would_show():
     vocabulary = spm(letters(normal("bc", -1), normal("ab", -1)), PLAIN)
     ids = FastEncoder(vocabulary, variants.SENTENCEPIECE).encode(b"abc", Mode())
     assert [vocabulary.pieces[i].text for i in ids] == ["▁", "ab", "c"]

@@ -1,7 +1,5 @@
 """Compiled code on disk is that of the source: an edited helper, or constant, is compiled anew."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -37,7 +35,7 @@ print(result, sum(hits.values()), int("numba.cpython.unicode" in sys.modules))
 """
 
 
-def run(folder: Path, *, by: int = 1, more: int = 1) -> tuple[int, int]:
+def run(folder, *, by=1, more=1):
     """What the caller gives in a process of its own, and how often its code came from disk.
 
     All that Numba can compile is imported only where something is compiled.
@@ -65,9 +63,7 @@ def run(folder: Path, *, by: int = 1, more: int = 1) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize("change", [{"more": 5}, {"by": 3}])
-def test_what_is_called_and_what_is_constant_are_part_of_a_function(
-    change: dict[str, int], tmp_path: Path
-) -> None:
+def test_what_is_called_and_what_is_constant_are_part_of_a_function(change, tmp_path):
     assert run(tmp_path) == (3, 0)
     assert run(tmp_path) == (3, 1)
     changed, hits = run(tmp_path, **change)

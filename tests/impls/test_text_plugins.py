@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 import pytest
 
 from corpora.vocabularies import sources
-from corpora.vocabularies.model import Vocabulary, VocabularyError
+from corpora.vocabularies.model import VocabularyError
 from harness.testing import assert_conforms, breaches
 from impls import registry
 from impls.adapters import sentencepiece, tiktoken, tokenizers
@@ -27,34 +24,34 @@ class OfText:
     always_special = True
     native_formats = frozenset({"gguf"})
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary: Vocabulary) -> OfText:
+    def load(self, vocabulary):
         return self
 
-    def encode(self, text: str, mode: Mode) -> list[int]:
+    def encode(self, text, mode):
         assert isinstance(text, str)
         return [999] if text == "<|end|>" else [ord(one) for one in text]
 
-    def encode_with_offsets(self, text: str, mode: Mode) -> tuple[list[int], list[Any]]:
+    def encode_with_offsets(self, text, mode):
         return self.encode(text, mode), [(i, i + 1) for i in range(len(text))]
 
-    def decode(self, ids: list[int]) -> str:
+    def decode(self, ids):
         return "".join(map(chr, ids))
 
 
-def vocabulary() -> Vocabulary:
+def vocabulary():
     from dataclasses import replace
 
     return replace(ranked(300), special_tokens={"<|end|>": 999})
 
 
-def test_text_goes_in_and_bytes_come_out() -> None:
+def test_text_goes_in_and_bytes_come_out():
     made = adapted(OfText())
     assert made.about.name == "of-text"
-    assert made.native_formats == {"gguf"}  # type: ignore[attr-defined]
-    encoder: Any = made.load(vocabulary())
+    assert made.native_formats == {"gguf"}
+    encoder = made.load(vocabulary())
     assert encoder.encode("é中".encode(), TEXT) == [233, 0x4E2D]
     assert encoder.decode([233]) == "é".encode()
     assert encoder.encode_with_offsets("é中".encode(), TEXT)[1] == [(0, 2), (2, 5)]
@@ -65,14 +62,14 @@ def test_text_goes_in_and_bytes_come_out() -> None:
         encoder.encode(b"\xff", TEXT)
 
 
-def test_special_tokens_that_are_always_found_are_asked_for_alone() -> None:
+def test_special_tokens_that_are_always_found_are_asked_for_alone():
     encoder = adapted(OfText()).load(vocabulary())
     assert encoder.encode(b"<|end|>", SPECIAL) == [999]
     with pytest.raises(Unsupported, match="finds special tokens"):
         encoder.encode(b"<|end|>", TEXT)
 
 
-def test_who_says_nothing_is_left_as_it_is() -> None:
+def test_who_says_nothing_is_left_as_it_is():
     assert adapted(tiktoken.IMPLEMENTATION) is tiktoken.IMPLEMENTATION
 
 
@@ -104,7 +101,7 @@ class Encoder:
 """
 
 
-def test_a_plug_in_of_text_runs_by_its_path(tmp_path: Path) -> None:
+def test_a_plug_in_of_text_runs_by_its_path(tmp_path):
     path = tmp_path / "mine.py"
     path.write_text(PLUGIN)
     found = registry.resolve(f"{path}:Mine")
@@ -114,9 +111,9 @@ def test_a_plug_in_of_text_runs_by_its_path(tmp_path: Path) -> None:
         assert list(encoder.encode(data, TEXT)) == list(trusted.encode(data, TEXT))
 
 
-def test_the_conformance_test_takes_it() -> None:
+def test_the_conformance_test_takes_it():
     class Wrong(OfText):
-        def encode(self, text: str, mode: Mode) -> list[int]:
+        def encode(self, text, mode):
             return [7]
 
     with pytest.raises(AssertionError, match="round-trip"):
@@ -126,7 +123,7 @@ def test_the_conformance_test_takes_it() -> None:
     assert first.endswith("7 ('\\x07') in of-text")
 
 
-def test_a_vocabulary_in_the_formats_of_libraries() -> None:
+def test_a_vocabulary_in_the_formats_of_libraries():
     model = ranked(300)
     assert b'"BPE"' in model.as_tokenizer_json()
     assert model.as_tiktoken().splitlines()[0].endswith(b" 0")

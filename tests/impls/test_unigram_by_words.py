@@ -1,11 +1,8 @@
 """Unigram by words: the ids of the plain encoder, whatever it remembers, and where words end."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -30,17 +27,11 @@ from tests.breadth import thorough_from
 from tests.data import data_path
 from tests.impls.unigram_vocabularies import random_inputs, random_vocabulary, unigram
 
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from corpora.vocabularies.model import Vocabulary
-    from impls.unigram.lexicon import Lexicon
-
 TEXT = Mode()
 BROKEN_ENDS = (b"\xe6\x97", b"\xe6", b"\x97\xe6\x97\xa5", b"\xff\xe6\x97\xa5")
 
 
-def assert_alike(vocabulary: Vocabulary, inputs: Sequence[bytes]) -> bool:
+def assert_alike(vocabulary, inputs):
     """All in one batch, twice, so that the second time much is remembered; then each by itself.
 
     Returns whether the vocabulary has words that are remembered.
@@ -57,7 +48,7 @@ def assert_alike(vocabulary: Vocabulary, inputs: Sequence[bytes]) -> bool:
     return by_words(vocabulary, fast.lexicon) is not None
 
 
-def worded(rng: random.Random, *, byte_fallback: bool) -> Vocabulary:
+def worded(rng, *, byte_fallback):
     """A vocabulary whose pieces hold white space first, as those of training do."""
     letters = rng.choice(["abcd.(,", "abé日本.", "xy-_ab{}", "abжё日é𝄞"])
     drawn = {"".join(rng.choices(letters, k=rng.randint(1, 5))) for _ in range(rng.randint(5, 60))}
@@ -84,7 +75,7 @@ def worded(rng: random.Random, *, byte_fallback: bool) -> Vocabulary:
     return unigram(pieces, Normalizer(None, None, True, rng.random() < 0.7, True), byte_fallback)
 
 
-def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
+def texts_for(vocabulary, rng):
     inputs = random_inputs(vocabulary, rng, 25)
     words = [p.text.replace("▁", " ") for p in vocabulary.pieces if p.type is PieceType.NORMAL]
     for size in (30, 400, 3000):
@@ -104,7 +95,7 @@ def texts_for(vocabulary: Vocabulary, rng: random.Random) -> list[bytes]:
 
 
 @pytest.mark.parametrize("part", thorough_from(2, range(4)))
-def test_drawn_vocabularies(part: int) -> None:
+def test_drawn_vocabularies(part):
     taken = 0
     for number in range(10 * part, 10 * part + 10):
         rng = random.Random(f"by words {number}")
@@ -119,14 +110,14 @@ def test_drawn_vocabularies(part: int) -> None:
 @pytest.mark.data
 @pytest.mark.thorough  # large vocabularies
 @pytest.mark.parametrize("name", ["t5_base", "albert_fixture", "sp_test_ja_model"])
-def test_real_vocabularies_on_real_texts(name: str) -> None:
+def test_real_vocabularies_on_real_texts(name):
     vocabulary = resolve(str(data_path(f"vocabs/{name}.model")))
     kinds = [kind for kind in benchmarks.TEXTS if not benchmarks.trouble(kind)]
     texts = [benchmarks.TEXTS[kind].of(vocabulary, 1_000_000, 3) for kind in kinds]
     assert assert_alike(vocabulary, texts)
 
 
-def test_what_has_no_certain_words_is_left_to_the_plain_encoder() -> None:
+def test_what_has_no_certain_words_is_left_to_the_plain_encoder():
     vocabulary = worded(random.Random(3), byte_fallback=False)
     lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
     assert by_words(vocabulary, lexicon) is not None
@@ -145,7 +136,7 @@ def test_what_has_no_certain_words_is_left_to_the_plain_encoder() -> None:
         assert (made is not None) == admitted
 
 
-def words_of(pieces: Sequence[str], text: str, unknown: str = "<unk>") -> list[str]:
+def words_of(pieces, text, unknown="<unk>"):
     """Where the words of a text end, a few at a time."""
     known = {piece.encode(): number for number, piece in enumerate([unknown, *pieces])}
     cuts = make_cuts(known, 0, make_endings(known).foreign)
@@ -167,7 +158,7 @@ def words_of(pieces: Sequence[str], text: str, unknown: str = "<unk>") -> list[s
     return [raw[a:b].decode() for a, b in pairwise(found)]
 
 
-def test_a_word_ends_where_no_piece_goes_on() -> None:
+def test_a_word_ends_where_no_piece_goes_on():
     letters = ["a", "b", "c", ".", "("]
 
     assert words_of([*letters, "▁", "▁a"], "▁ab▁ab") == ["▁ab", "▁ab"]
@@ -178,20 +169,20 @@ def test_a_word_ends_where_no_piece_goes_on() -> None:
     assert words_of([*letters, ".a"], "ab.ab(a") == ["ab", ".ab", "(", "a"]
 
 
-def test_no_word_begins_with_what_may_be_unknown() -> None:
+def test_no_word_begins_with_what_may_be_unknown():
     assert words_of(["a", "b"], "a▁.b") == ["a▁.", "b"]
     assert words_of(["▁"], "a▁b.b", unknown=".") == ["a", "▁b.b"]
     assert words_of(["▁", ".", "日"], "日本日本日本日本.日▁") == ["日本日本日本日本", ".日", "▁"]
 
 
-def test_what_no_piece_has_is_a_word_behind_a_known_character() -> None:
+def test_what_no_piece_has_is_a_word_behind_a_known_character():
     assert words_of(["a", "▁"], "a日本a▁日本éé") == ["a", "日本", "a", "▁日本éé"]
     assert words_of(["a", "é"], "é日本a日é") == ["é日本", "a", "日é"]
     assert words_of(["a", "b", "c"], "c日ab日", unknown="ab") == ["c", "日ab日"]  # one id
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_a_foreign_word_is_one_of_whole_characters_that_no_piece_has(seed: int) -> None:
+def test_a_foreign_word_is_one_of_whole_characters_that_no_piece_has(seed):
     """Bytes that begin no character are one each; rules may give some."""
     rng = random.Random(f"foreign {seed}")
     foreign = make_endings([one.encode() for one in ("a", "▁", "é", "β")]).foreign
@@ -213,8 +204,8 @@ def test_a_foreign_word_is_one_of_whole_characters_that_no_piece_has(seed: int) 
         assert found == expected, word
 
 
-def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
-    def count(scores: dict[str, float], text: str) -> int:
+def test_a_tie_is_not_certain_and_a_clear_lead_is():
+    def count(scores, text):
         pieces = [Piece(one, score, PieceType.NORMAL) for one, score in scores.items()]
         vocabulary = unigram(pieces)
         lexicon = make_lexicon(vocabulary, variants.SENTENCEPIECE)
@@ -236,11 +227,11 @@ def test_a_tie_is_not_certain_and_a_clear_lead_is() -> None:
     assert count({"a": -1.0}, "azz") == 2  # the unknown characters are one id
 
 
-def many_ab(rng: random.Random, words: int) -> bytes:
+def many_ab(rng, words):
     return " ".join("ab" * rng.randint(1, 3) for _ in range(words)).encode()
 
 
-def test_words_of_characters_that_no_piece_has() -> None:
+def test_words_of_characters_that_no_piece_has():
     """Runs of all lengths around a window, with what is no such character at each place of some."""
     pieces = [
         Piece(text, -1.0 - n, PieceType.NORMAL) for n, text in enumerate(["▁", "a", "é", "."])
@@ -255,12 +246,12 @@ def test_words_of_characters_that_no_piece_has() -> None:
 
 
 @pytest.mark.parametrize("planted", ["lead", "rounding"])
-def test_a_planted_mistake_is_seen(planted: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_planted_mistake_is_seen(planted, monkeypatch):
     """Words that are taken for certain where they are not: the comparison above goes red."""
     tolerance = -1.0 if planted == "lead" else 0.0
     bounds = remembering.bounds_of
 
-    def wrong(lexicon: Lexicon) -> object:
+    def wrong(lexicon):
         found = bounds(lexicon)
         return None if found is None else replace_tolerance(found, tolerance)
 
@@ -278,5 +269,5 @@ def test_a_planted_mistake_is_seen(planted: str, monkeypatch: pytest.MonkeyPatch
         assert_alike(vocabulary, [text])
 
 
-def replace_tolerance(found: object, tolerance: float) -> object:
-    return found._replace(tolerance=tolerance)  # type: ignore[attr-defined]
+def replace_tolerance(found, tolerance):
+    return found._replace(tolerance=tolerance)

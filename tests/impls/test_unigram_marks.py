@@ -10,6 +10,7 @@ from impls.fast.unigram.marks import FOLLOWS, GOES_ON, marks_of, pass_characters
 from impls.unigram.charsmap import load_charsmap
 from impls.unigram.normalizer import VERBATIM, prefix
 from impls.unigram.trie import double_array
+from tests.breadth import thorough_from
 from tests.impls.test_unigram_normalizer import charsmap_of
 
 CHARACTERS = [*"aéи߿かはが한𝄞", "\u0306", "\u3099", "\u309a", "\uffff", "\u0800"]
@@ -76,7 +77,8 @@ def test_marks_tell_what_stays():
 
 
 @pytest.mark.parametrize(
-    "after", ["\u3099", "は", "\u0301", "\u0306", "и", "\u11a8", "aか", "か\u3099"]
+    "after",
+    thorough_from(2, ["\u3099", "は", "\u0301", "\u0306", "и", "\u11a8", "aか", "か\u3099"]),
 )
 def test_a_real_charsmap_with_every_character(after):
     """nmt_nfkc: each character of two or three bytes, before ones that compose and others."""

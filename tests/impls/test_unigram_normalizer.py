@@ -1,11 +1,8 @@
 """SentencePiece's normalizer: what nothing begins with is copied, and becomes what it would."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 from itertools import product
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -17,9 +14,6 @@ from impls.unigram.charsmap import LEAF
 from impls.unigram.normalizer import make_rules, prepare
 from impls.unigram.trie import NOWHERE
 from tests.breadth import thorough_from
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
 
 ATOMS = [
     *["word", "a", "(", "-", ".", '"', "<s", "\r", "\n", "\t", "\r\n", "\0", "\x01", "\x7f", " "],
@@ -45,7 +39,7 @@ BROKEN = [
 ]
 
 
-def spaced(vocabulary: Vocabulary, *, tidy: bool, escape: bool, prefix: bool) -> Vocabulary:
+def spaced(vocabulary, *, tidy, escape, prefix):
     """The vocabulary with other flags of its normalizer, and with symbols of one character."""
     spec = replace(
         vocabulary.normalizer,
@@ -83,7 +77,7 @@ def charsmap_of(keys):
     return len(array).to_bytes(4, "little") + array + b"x\0"
 
 
-def agree(vocabulary: Vocabulary, *batches: list[bytes]) -> None:
+def agree(vocabulary, *batches):
     """Whether batches of inputs become what they do where each prefix is looked at.
 
     Both ways of copying what nothing begins with are asked: the plain one, and the one for speed.
@@ -104,7 +98,7 @@ def agree(vocabulary: Vocabulary, *batches: list[bytes]) -> None:
             assert all(np.array_equal(*pair) for pair in zip(found[1:], wanted[1:], strict=True))
 
 
-def with_symbols(vocabulary: Vocabulary, symbols: list[str]) -> Vocabulary:
+def with_symbols(vocabulary, symbols):
     """The vocabulary with these user-defined symbols alone."""
     kept = [one for one in vocabulary.pieces if one.type is not PieceType.USER_DEFINED]
     kept = [one for one in kept if one.text not in symbols]
@@ -112,7 +106,7 @@ def with_symbols(vocabulary: Vocabulary, symbols: list[str]) -> Vocabulary:
     return replace(vocabulary, pieces=(*kept, *made))
 
 
-def flagged() -> list[Vocabulary]:
+def flagged():
     """A vocabulary with all flags of white space, with and without symbols."""
     plain = resolve("unigram_nfkc")
     flags = product((True, False), repeat=3)
@@ -121,7 +115,7 @@ def flagged() -> list[Vocabulary]:
 
 
 @pytest.mark.parametrize("part", thorough_from(1, range(2)))
-def test_what_passes_is_what_would_become_of_it(part: int) -> None:
+def test_what_passes_is_what_would_become_of_it(part):
     rng = random.Random(f"passing {part}")
     plain = resolve("unigram_nfkc")
     flags = product((True, False), repeat=3)
@@ -133,7 +127,7 @@ def test_what_passes_is_what_would_become_of_it(part: int) -> None:
 
 
 @pytest.mark.parametrize("step", thorough_from(3, [7, 3, 1]))
-def test_what_disturbs_a_run_at_each_place(step: int) -> None:
+def test_what_disturbs_a_run_at_each_place(step):
     run = (RUN * 4).encode()
     for number, vocabulary in enumerate(flagged()):
         inputs = []
@@ -143,7 +137,7 @@ def test_what_disturbs_a_run_at_each_place(step: int) -> None:
         agree(vocabulary, inputs)
 
 
-def test_inputs_that_end_at_each_place() -> None:
+def test_inputs_that_end_at_each_place():
     run = (RUN * 4).encode()
     for vocabulary in flagged():
         together = [[run[start:end] for end in range(start, start + 140)] for start in (0, 20)]
@@ -151,7 +145,7 @@ def test_inputs_that_end_at_each_place() -> None:
 
 
 @pytest.mark.parametrize("part", thorough_from(1, range(2)))
-def test_drawn_charsmaps_and_symbols(part: int) -> None:
+def test_drawn_charsmaps_and_symbols(part):
     rng = random.Random(f"plain {part}")
     parts = [*"ab z.\n0", *"ひかカ日字한", "\u3099", "\u0301", *"éиا", "ﬁ", "𝄞"]
     for _ in range(60):

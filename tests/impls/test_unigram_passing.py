@@ -1,97 +1,26 @@
 """What passes normalization in runs against the normalizer that takes one prefix after another."""
 
-from __future__ import annotations
-
-import random
-from typing import TYPE_CHECKING
-
 import numpy as np
 
 from corpora.vocabularies.sources import resolve
-from impls.compiled.jit import njit
-from impls.fast.kernels.many_bytes import LOADED, WINDOW
+from impls.fast.kernels.many_bytes import LOADED
 from impls.fast.unigram.normalizer import BLANK, make_passing
-from impls.fast.unigram.plain import READ, begins_plain, pass_plain, plain_masks
-from impls.fast.unigram.plain import plain_table as table_of
+from impls.fast.unigram.plain import READ, begins_plain, pass_plain
 from impls.unigram.normalizer import SPACE, make_rules
 from tests.impls.test_unigram_normalizer import BROKEN, DISTURBING, RUN, spaced, with_symbols
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
-    from corpora.vocabularies.model import Vocabulary
-
-
-def with_array(table: NDArray[np.uint16]) -> NDArray[np.uint16]:
-    """The table behind 256 entries, as it stands in what the normalizers have."""
-    return np.concatenate([np.zeros(256, dtype=np.uint16), table])
-
-
-@njit
-def compiled_masks(
-    data: NDArray[np.uint8], at: int, table: NDArray[np.uint16]
-) -> tuple[int, int, int]:
-    return plain_masks(data, at, table)
-
-
-def defined_masks(data: bytes, plain: set[int], blank: set[int]) -> tuple[int, int, int]:
-    """The masks of the first WINDOW bytes, by decoding what begins at each."""
-    begun = covered = blanks = 0
-    for at in range(WINDOW):
-        for length in (1, 2, 3):
-            try:
-                text = data[at : at + length].decode()
-            except UnicodeDecodeError:
-                continue
-            if len(text) == 1 and ord(text) in plain:
-                begun |= 1 << at
-                covered |= ((1 << length) - 1) << at
-        blanks |= (data[at] in blank) << at
-    return begun, covered & (1 << WINDOW) - 1, blanks
-
-
-def test_masks_are_those_of_the_definition() -> None:
-    rng = random.Random("masks")
-    atoms = [one.encode() for one in (*RUN, *DISTURBING)] + BROKEN
-    for _ in range(300):
-        plain = np.zeros(1 << 16, dtype=np.bool_)
-        blank = np.zeros(128, dtype=np.bool_)
-        # A range around each character that a table looks for, and some more.
-        for character in "aAéиאلか日カ한、“" + rng.choice("!0~"):
-            first = ord(character) - rng.randint(0, 20)
-            plain[first : ord(character) + rng.randint(0, 40)] = True
-        if rng.random() < 0.5:
-            plain[0x3400:0xA000] = True
-        plain[0xD800:0xE000] = False
-        blank[rng.sample(range(33), 2)] = True
-        plain[:0x80] &= ~blank
-        table = table_of(plain, blank, b" ", merged=False)
-        array = with_array(table)
-        pairs = table[: -256 - 3].reshape(-1, 2).tolist()
-        chosen = {p for i, (a, n) in enumerate(pairs) if not 3 <= i < 6 for p in range(a, a + n)}
-        assert chosen <= set(np.flatnonzero(plain).tolist())
-        data = b"".join(rng.choices(atoms, k=60)) + bytes(READ)
-        codes = np.frombuffer(data, dtype=np.uint8)
-        wanted = defined_masks(data, chosen, set(np.flatnonzero(blank).tolist()))
-        assert plain_masks(codes, 0, array) == wanted
-        assert compiled_masks(codes, 0, array) == wanted
-
-
-def passed(
-    function: Callable[..., tuple[int, int]], table: NDArray[np.uint16], data: bytes, end: int
-) -> tuple[int, bytes]:
+def passed(function, table, data, end):
     out = np.zeros(3 * len(data) + LOADED, dtype=np.uint8)
     stop, size = function(table, np.frombuffer(data, dtype=np.uint8), 0, end, out, 0)
     return stop, out[:size].tobytes()
 
 
-def passes_of(vocabulary: Vocabulary) -> NDArray[np.uint16]:
+def passes_of(vocabulary):
     return make_passing(vocabulary, make_rules(vocabulary)).passes
 
 
-def test_interpreted_runs_are_compiled_ones() -> None:
+def test_interpreted_runs_are_compiled_ones():
     passes = passes_of(with_symbols(resolve("unigram_nfkc"), []))
     interpreted = getattr(pass_plain, "py_func", pass_plain)
     for disturbing in [*(one.encode() for one in DISTURBING), *BROKEN]:
@@ -103,7 +32,7 @@ def test_interpreted_runs_are_compiled_ones() -> None:
                 )
 
 
-def test_japanese_is_passed_in_one_run() -> None:
+def test_japanese_is_passed_in_one_run():
     """Nothing would be wrong, nor faster, if nothing were found to be plain."""
     vocabulary = with_symbols(resolve("unigram_nfkc"), [])
     passes = passes_of(vocabulary)
@@ -114,7 +43,7 @@ def test_japanese_is_passed_in_one_run() -> None:
     assert passed(pass_plain, passes, data, end) == (end, wanted.encode())
 
 
-def test_nothing_is_written_behind_the_room() -> None:
+def test_nothing_is_written_behind_the_room():
     vocabulary = with_symbols(resolve("unigram_nfkc"), [])
     passes = passes_of(vocabulary)
     codes = np.frombuffer((RUN * 9).encode(), dtype=np.uint8)
@@ -129,7 +58,7 @@ def test_nothing_is_written_behind_the_room() -> None:
         assert np.array_equal(out[:size], whole[:size])
 
 
-def test_line_breaks_pass_as_spaces() -> None:
+def test_line_breaks_pass_as_spaces():
     """The tables would be right, and useless, if they said nothing."""
     passes = passes_of(resolve("unigram_nfkc"))
     blanks = {chr(code) for code in np.flatnonzero(passes[:256] & BLANK)}

@@ -1,20 +1,14 @@
 """Symbols cut out of a text, as two engines do it, against their definitions."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from impls.unigram.splitting import leftmost_longest, longest_first
 from impls.unigram.trie import NOWHERE
 
-if TYPE_CHECKING:
-    from impls.unigram.splitting import Cut
 
-
-def from_the_left(text: bytes, symbols: dict[bytes, int | None]) -> list[tuple[int, int]]:
+def from_the_left(text, symbols):
     """The sections, one byte after another."""
     sections, begun, place = [], 0, 0
     while place < len(text):
@@ -29,10 +23,10 @@ def from_the_left(text: bytes, symbols: dict[bytes, int | None]) -> list[tuple[i
     return [*sections, (len(text), NOWHERE)] if begun < len(text) else sections
 
 
-def in_turn(text: bytes, symbols: dict[bytes, int]) -> list[tuple[int, int]]:
+def in_turn(text, symbols):
     """The sections, each symbol in turn, the longest first, where all of it is still text."""
-    owners: dict[int, bytes] = {}
-    taken: set[int] = set()
+    owners = {}
+    taken = set()
     for symbol in sorted(symbols, key=len, reverse=True):
         for place in range(len(text)):
             covered = range(place, place + len(symbol))
@@ -48,14 +42,14 @@ def in_turn(text: bytes, symbols: dict[bytes, int]) -> list[tuple[int, int]]:
     return [*sections, (len(text), NOWHERE)] if begun < len(text) else sections
 
 
-def parts(cut: Cut, text: bytes) -> list[tuple[int, int]]:
+def parts(cut, text):
     """Where the parts of a text end, behind another one, and their ids."""
     ends, given, counts = cut(b"<a" + text, np.array([2, 2 + len(text)]))
     found = zip((ends - 2).tolist(), given.tolist(), strict=True)
     return [*found][int(counts[0]) :] if text else []
 
 
-def test_sections_are_those_of_the_definitions() -> None:
+def test_sections_are_those_of_the_definitions():
     rng = random.Random(7)
     for _ in range(300):
         drawn = {bytes(rng.choices(b"ab<", k=rng.randint(1, 3))) for _ in range(rng.randint(1, 5))}

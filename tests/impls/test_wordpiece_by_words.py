@@ -1,9 +1,6 @@
 """WordPiece by words: the ids of the plain encoder, whatever it remembers, and what it refuses."""
 
-from __future__ import annotations
-
 import random
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -20,15 +17,6 @@ from impls.wordpiece.variants import BERT, LLAMA_CPP
 from tests.breadth import thorough_from
 from tests.data import data_path
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-
-    from numpy.typing import NDArray
-
-    from corpora.vocabularies.model import Vocabulary
-    from impls.wordpiece.kernel import Lexicon
-    from impls.wordpiece.variants import Variant
-
 VARIANTS = (BERT, LLAMA_CPP)
 ATOMS = [
     *"abcAé日한ΐ.,-_ \t\n\x00\u0301\u0327\ufdfa",
@@ -41,7 +29,7 @@ ATOMS = [
 BROKEN = [b"\xff", b"a\xe2\x96", b".\xc3.", b"\xed\xa0\x80 ", b"\xf4\x90\x80\x80"]
 
 
-def drawn(seed: int) -> Vocabulary:
+def drawn(seed):
     rng = random.Random(f"wordpiece {seed}")
     letters = ["a", "b", "c", "é", "e", "日", "한", "ᄒ", ".", "-", "\u0301", "wo", "rd"]
     texts = {"".join(rng.choices(letters, k=rng.randint(1, 3))) for _ in range(30)}
@@ -60,7 +48,7 @@ def drawn(seed: int) -> Vocabulary:
     )
 
 
-def result(encoder: WordPieceEncoder, inputs: Sequence[bytes]) -> object:
+def result(encoder, inputs):
     """The ids and where those of each input end, or how the batch was refused."""
     ends = np.cumsum([len(one) for one in inputs], dtype=np.int64)
     try:
@@ -70,7 +58,7 @@ def result(encoder: WordPieceEncoder, inputs: Sequence[bytes]) -> object:
     return ids.tolist(), id_ends.tolist()
 
 
-def assert_alike(vocabulary: Vocabulary, variant: Variant, inputs: Sequence[bytes]) -> None:
+def assert_alike(vocabulary, variant, inputs):
     plain = WordPieceEncoder(vocabulary, variant)
     fast = FastEncoder(vocabulary, variant)
     for _ in range(2):  # the second time much is remembered
@@ -81,7 +69,7 @@ def assert_alike(vocabulary: Vocabulary, variant: Variant, inputs: Sequence[byte
 
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
 @pytest.mark.parametrize("part", thorough_from(1, range(3)))
-def test_drawn_vocabularies(part: int, variant: Variant) -> None:
+def test_drawn_vocabularies(part, variant):
     for seed in range(10 * part, 10 * part + 10):
         rng = random.Random(seed)
         texts = ["".join(rng.choices(ATOMS, k=rng.choice([1, 4, 30, 900]))) for _ in range(30)]
@@ -95,14 +83,14 @@ def test_drawn_vocabularies(part: int, variant: Variant) -> None:
 @pytest.mark.data
 @pytest.mark.thorough  # a large vocabulary
 @pytest.mark.parametrize("variant", VARIANTS, ids=lambda variant: variant.name)
-def test_a_real_vocabulary_on_real_texts(variant: Variant) -> None:
+def test_a_real_vocabulary_on_real_texts(variant):
     vocabulary = resolve(str(data_path("gguf/ggml-vocab-bert-bge.gguf")))
     kinds = [kind for kind in benchmarks.TEXTS if not benchmarks.trouble(kind)]
     texts = [benchmarks.TEXTS[kind].of(vocabulary, 1_000_000, 3) for kind in kinds]
     assert_alike(vocabulary, variant, texts)
 
 
-def test_as_many_ids_as_bytes() -> None:
+def test_as_many_ids_as_bytes():
     """A syllable of three bytes becomes three ids: there is room for no more of them to wait."""
     rules = WordPieceRules(strip_accents=True, lowercase=False)
     every = ["[UNK]", "a", "ᄒ", "##ᅡ", "##ᆫ", "##ᄒ"]
@@ -112,20 +100,18 @@ def test_as_many_ids_as_bytes() -> None:
     assert_alike(vocabulary, BERT, ["한한 a한.한".encode() * 500, b"a" * 40])
 
 
-def words_end_anywhere(_lexicon: Lexicon) -> NDArray[np.uint8]:
+def words_end_anywhere(_lexicon):
     return np.ones(1 << 16, dtype=np.uint8)
 
 
-def words_end_at_letters(_lexicon: Lexicon) -> NDArray[np.uint8]:
+def words_end_at_letters(_lexicon):
     cuts = np.zeros((256, 256), dtype=np.uint8)
     cuts[ord("a")] = 1
     return cuts.reshape(-1)
 
 
 @pytest.mark.parametrize("planted", [words_end_anywhere, words_end_at_letters])
-def test_a_planted_mistake_is_seen(
-    planted: Callable[[Lexicon], NDArray[np.uint8]], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_planted_mistake_is_seen(planted, monkeypatch):
     monkeypatch.setattr(wordpiece, "make_cuts", planted)
     with pytest.raises(AssertionError):
         assert_alike(drawn(1), BERT, [b"ba ca bca word", "ab日 cab".encode()])

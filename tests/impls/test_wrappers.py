@@ -1,13 +1,8 @@
 """What wraps an encoder passes on every optional method of the interface."""
 
-from __future__ import annotations
-
-from typing import Any
-
 import numpy as np
 import pytest
 
-from corpora.vocabularies.model import Vocabulary
 from impls import constrained, interface, prepared
 from impls.interface import About, Mode, Unsupported
 from impls.text_plugins import adapted
@@ -32,7 +27,7 @@ WORD = "né 中".encode()
 
 IDS = [ord(one) for one in "né 中"]
 
-SEEN: list[tuple[Any, ...]] = []
+SEEN = []
 """What the methods that echo were given."""
 
 
@@ -41,39 +36,39 @@ class Own:
 
     nanoseconds = 5
 
-    def encode(self, text: str, mode: Mode) -> list[int]:
+    def encode(self, text, mode):
         assert isinstance(text, str)
         return [ord(one) for one in text]
 
     encode_str = encode
 
-    def encode_with_offsets(self, text: str, mode: Mode) -> tuple[list[int], list[tuple[int, int]]]:
+    def encode_with_offsets(self, text, mode):
         return self.encode(text, mode), [(i, i + 1) for i in range(len(text))]
 
-    def encode_batch(self, text: str, ends: Any, mode: Mode) -> Any:
+    def encode_batch(self, text, ends, mode):
         return np.array(self.encode(text, mode), np.int32), np.array(ends)
 
-    def split(self, text: str, limit: int, mode: Mode) -> list[int]:
+    def split(self, text, limit, mode):
         return [*range(limit, len(self.encode(text, mode)), limit), len(text)]
 
-    def interval(self, text: str, ranges: list[tuple[int, int]], mode: Mode) -> list[int]:
+    def interval(self, text, ranges, mode):
         return [len(self.encode(text[start:end], mode)) for start, end in ranges]
 
-    def reloaded(self) -> Any:
+    def reloaded(self):
         return Everything()
 
-    def respelled(self) -> None:
+    def respelled(self):
         return None
 
 
-def echo(self: object, *given: Any) -> Any:
+def echo(self, *given):
     SEEN.append(given)
     return given
 
 
 METHODS = {name for one in OPTIONAL.values() for name in vars(one) if not name.startswith("_")}
 ECHOING = sorted(METHODS - set(vars(Own)))
-Everything: Any = type("Everything", (Own,), dict.fromkeys(ECHOING, echo))
+Everything = type("Everything", (Own,), dict.fromkeys(ECHOING, echo))
 
 
 class Plugin:
@@ -82,16 +77,16 @@ class Plugin:
     always_special = True
     native_formats = frozenset({"gguf"})
 
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary: Vocabulary) -> Any:
+    def load(self, vocabulary):
         return Everything()
 
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> str:
+    def recipe(self, vocabulary, mode):
         return "recipe"
 
-    def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Any]:
+    def steps(self, vocabulary, data, mode):
         return []
 
 
@@ -104,9 +99,9 @@ class SpecialOnly(Plugin):
 
 
 @pytest.mark.parametrize("plugin", [Plugin, TextOnly, SpecialOnly])
-def test_each_wrapper_has_each_protocol(plugin: type[Plugin]) -> None:
+def test_each_wrapper_has_each_protocol(plugin):
     made = adapted(plugin())
-    encoder: Any = made.load(VOCABULARY)
+    encoder = made.load(VOCABULARY)
     assert encoder.nanoseconds == 5
     for name, protocol in PROTOCOLS.items():
         if name != "Implementation":
@@ -114,8 +109,8 @@ def test_each_wrapper_has_each_protocol(plugin: type[Plugin]) -> None:
 
 
 @pytest.mark.parametrize("plugin", [Plugin, TextOnly])
-def test_text_goes_in_and_bytes_come_out_of_each_method(plugin: type[Plugin]) -> None:
-    encoder: Any = adapted(plugin()).load(VOCABULARY)
+def test_text_goes_in_and_bytes_come_out_of_each_method(plugin):
+    encoder = adapted(plugin()).load(VOCABULARY)
     given = (WORD, [WORD, b""], [[WORD, 1]], 3, IDS, TEXT)
     for name in ECHOING:
         assert getattr(encoder, name)(*given) == given, name
@@ -125,8 +120,8 @@ def test_text_goes_in_and_bytes_come_out_of_each_method(plugin: type[Plugin]) ->
     assert encoder.encode_str("\ud800", TEXT) == [0xD800]
 
 
-def test_places_in_a_text_count_bytes_outside_and_characters_inside() -> None:
-    encoder: Any = adapted(TextOnly()).load(VOCABULARY)
+def test_places_in_a_text_count_bytes_outside_and_characters_inside():
+    encoder = adapted(TextOnly()).load(VOCABULARY)
     spans = [(0, 1), (1, 3), (3, 4), (4, 7)]
     assert encoder.encode_with_offsets(WORD, TEXT) == (IDS, spans)
     assert encoder.split(WORD, 2, TEXT) == [3, 7]
@@ -136,8 +131,8 @@ def test_places_in_a_text_count_bytes_outside_and_characters_inside() -> None:
 
 
 @pytest.mark.parametrize("plugin", [Plugin, SpecialOnly])
-def test_special_tokens_are_refused_by_each_method(plugin: type[Plugin]) -> None:
-    encoder: Any = adapted(plugin()).load(VOCABULARY)
+def test_special_tokens_are_refused_by_each_method(plugin):
+    encoder = adapted(plugin()).load(VOCABULARY)
     split, turned = [b"<|e", b"nd|>"], [b"nd|>", b"<|e"]
     for name in [*ECHOING, "encode", "encode_str"]:
         for text in (b"a<|end|>", "a<|end|>", [b"", b"<|end|>"], split, turned):
@@ -155,7 +150,7 @@ def test_special_tokens_are_refused_by_each_method(plugin: type[Plugin]) -> None
         ("encode_batch", (WORD, np.array([2, 7]), TEXT)),
     ],
 )
-def test_what_ends_inside_a_character_is_refused(name: str, asked: tuple[Any, ...]) -> None:
-    encoder: Any = adapted(TextOnly()).load(VOCABULARY)
+def test_what_ends_inside_a_character_is_refused(name, asked):
+    encoder = adapted(TextOnly()).load(VOCABULARY)
     with pytest.raises(Unsupported):
         getattr(encoder, name)(*asked)

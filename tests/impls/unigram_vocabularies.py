@@ -1,7 +1,5 @@
 """Random unigram vocabularies with what separates variants, and inputs for them."""
 
-import random
-
 import numpy as np
 
 from corpora.vocabularies.model import (
@@ -52,7 +50,7 @@ def unigram(pieces, normalizer=None, byte_fallback=False):
     )
 
 
-def random_vocabulary(rng: random.Random, *, gguf: bool = False) -> Vocabulary:
+def random_vocabulary(rng, *, gguf=False):
     """Few letters and few scores, so that sums tie all the time; sometimes extreme scores.
 
     gguf: one that GGUF can say, too.
@@ -82,7 +80,7 @@ def random_vocabulary(rng: random.Random, *, gguf: bool = False) -> Vocabulary:
     return unigram(pieces, Normalizer(charsmap, None, *flags, suffix), byte_fallback)
 
 
-def random_inputs(vocabulary: Vocabulary, rng: random.Random, count: int) -> list[bytes]:
+def random_inputs(vocabulary, rng, count):
     """Texts of pieces, odd characters and broken bytes, and now and then a long run."""
     texts = [p.text.replace("▁", " ") for p in vocabulary.pieces if p.type is not PieceType.BYTE]
     atoms = [text.encode() for text in (*texts, *ODD, "z", "▁", "<unk>", "<0x41>")]
@@ -96,7 +94,7 @@ def random_inputs(vocabulary: Vocabulary, rng: random.Random, count: int) -> lis
     return inputs
 
 
-def is_text(data: bytes) -> bool:
+def is_text(data):
     try:
         data.decode()
     except UnicodeDecodeError:
