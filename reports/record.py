@@ -45,7 +45,7 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
-from reports.studies import Kind, grouped, of
+from reports.studies import Kind, grouped, last, of
 from reports.texts import document
 from reports.words import SEVERITIES, listed, severity, spoken, title
 
@@ -214,7 +214,7 @@ class RunRecord:
     @property
     def campaign(self) -> Campaign | None:
         """The campaign that this was a session of."""
-        return next(iter(self.of(Campaign)), None)
+        return last(self.kept.values(), Campaign)
 
     @cached_property
     def healers(self) -> Mapping[tuple[str, str], float]:
