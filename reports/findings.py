@@ -195,20 +195,8 @@ def card(
 
 def _outcome(group: Outcome, finding: Found) -> Group:
     """One class of the partition: who, and what they gave around the first difference."""
-    first, encoded = finding.first_difference, group.kind == "encoded"
-    at, total = first or 0, max(group.total, len(group.ids))
-    start = max(0, at - BEFORE)
-    stop = max(start, min(len(group.ids), at + AFTER))
-    tokens = [_token(group, place, first) for place in range(start, stop)]
-    if encoded and first is not None and first >= total:
-        tokens.append(Token("end", state="end first"))
-    if start and total:
-        tokens.insert(0, Token(f"… {plural(min(start, total), 'token')} before", state="rest"))
-    if total > stop:
-        tokens.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
-    if encoded and not tokens:
-        tokens = [Token("no tokens", state="rest")]
-    what: list[Block] = [Tokens(tokens)] if tokens else []
+    encoded, total = group.kind == "encoded", max(group.total, len(group.ids))
+    what: list[Block] = [Tokens(_tokens(group, finding.first_difference, total))] * encoded
     if group.decoded is not None:
         text = visible(base64.b64decode(group.decoded), 200)
         what.append(Paragraph((Span("decodes to ", "quiet"), text), "decoded"))
@@ -224,12 +212,23 @@ def _outcome(group: Outcome, finding: Found) -> Group:
     return Group([who_gave, Group(what, "what")], "group")
 
 
-def _token(group: Outcome, place: int, first: int | None) -> Token:
-    spelled = group.surfaces[place] if place < len(group.surfaces) else None
-    text = "unknown id" if spelled is None else surface(base64.b64decode(spelled)) or "empty"
-    offsets = (group.offsets or [])[place : place + 1]
-    notes = [str(group.ids[place]), *("–".join(f"{edge:,}" for edge in one) for one in offsets)]
-    return Token(clipped(text, MAX_TOKEN), notes, "first" if place == first else "")
+def _tokens(group: Outcome, first: int | None, total: int) -> list[Token]:
+    """The tokens around the first difference, and how many of all there are at either side."""
+    start = max(0, (first or 0) - BEFORE)
+    stop = max(start, min(len(group.ids), (first or 0) + AFTER))
+    shown = [Token(f"… {plural(min(start, total), 'token')} before", state="rest")]
+    shown *= bool(start and total)
+    for place in range(start, stop):
+        spelled = group.surfaces[place] if place < len(group.surfaces) else None
+        text = "unknown id" if spelled is None else surface(base64.b64decode(spelled)) or "empty"
+        offsets = (group.offsets or [])[place : place + 1]
+        notes = [str(group.ids[place]), *("–".join(f"{edge:,}" for edge in one) for one in offsets)]
+        shown.append(Token(clipped(text, MAX_TOKEN), notes, "first" if place == first else ""))
+    if first is not None and first >= total:
+        shown.append(Token("end", state="end first"))
+    if total > stop:
+        shown.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
+    return shown or [Token("no tokens", state="rest")]
 
 
 def _stages(finding: Found) -> Iterator[Block]:

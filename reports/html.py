@@ -145,20 +145,16 @@ def _inputs(record: RunRecord) -> Section:
         "Vocabulary | Format | Algorithm | Tokens: | Fingerprint | Preflight",
         [
             [
-                one.id, one.format, one.algorithm, one.tokens,
-                Span(one.fingerprint[:12], "code"), _problems(one.problems),
+                one.id, one.format, one.algorithm, one.tokens, Span(one.fingerprint[:12], "code"),
+                Cell(blocks=[Details(plural(len(one.problems), "problem"), [Items(one.problems)])])
+                if len(one.problems) > 1
+                else "".join(one.problems) or "proper",
             ]
             for one in record.vocabularies
         ],
         "Vocabularies and what the preflight says of them",
     )  # fmt: skip
     return Section("Inputs", [generators, vocabularies], "inputs", page=True)
-
-
-def _problems(problems: Sequence[str]) -> Cell:
-    if len(problems) < 2:
-        return Cell("".join(problems) or "proper")
-    return Cell(blocks=[Details(plural(len(problems), "problem"), [Items(problems)])])
 
 
 def _run(record: RunRecord, folder: Path | None) -> Section:

@@ -50,15 +50,14 @@ def render(record: RunRecord) -> str:
     """
     cases = list(_cases(record))
     root = ET.Element("testsuites", name="tokgate", time=f"{record.seconds or 0.0:.3f}")
-    _count(root, cases)
+    root.attrib |= _counts(cases)
     for name, of in grouped(cases, lambda case: case.suite).items():
-        suite = ET.SubElement(root, "testsuite", name=legal(printable_line(name)))
-        _count(suite, of)
+        suite = ET.SubElement(root, "testsuite", _attributes(name=name) | _counts(of))
         for one in of:
-            about = {"classname": one.suite, "name": one.name, "time": "0"}
-            element = ET.SubElement(suite, "testcase", _attributes(about))
+            about = _attributes(classname=name, name=one.name, time="0")
+            element = ET.SubElement(suite, "testcase", about)
             if one.tag:
-                said = _attributes({"message": one.message, "type": one.kind})
+                said = _attributes(message=one.message, type=one.kind)
                 ET.SubElement(element, one.tag, said).text = legal(one.text) or None
     ET.indent(root)
     return '<?xml version="1.0" encoding="UTF-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
@@ -73,15 +72,14 @@ def legal(text: str) -> str:
     return clipped(printable(text), MAX_TEXT)
 
 
-def _attributes(told: dict[str, str]) -> dict[str, str]:
+def _attributes(**told: str) -> dict[str, str]:
     """Attributes as they are read, a line each; those that say nothing are left out."""
     return {name: legal(printable_line(text)) for name, text in told.items() if text}
 
 
-def _count(element: ET.Element, cases: Sequence[Case]) -> None:
-    element.set("tests", str(len(cases)))
-    for key, tag in TAGS.items():
-        element.set(key, str(sum(one.tag == tag for one in cases)))
+def _counts(cases: Sequence[Case]) -> dict[str, str]:
+    ends = {key: str(sum(one.tag == tag for one in cases)) for key, tag in TAGS.items()}
+    return {"tests": str(len(cases)), **ends}
 
 
 def _cases(record: RunRecord) -> Iterator[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain
 
@@ -13,6 +13,7 @@ from packaging.version import InvalidVersion, Version
 
 from harness.checks import inputless
 from harness.events import ExpectationJudged, Found, GrowthJudged, Measured, any_kind, by_cause
+from harness.verdict import bounds
 from harness.verdict.expectations import Expectation
 from reports.studies import grouped
 
@@ -64,43 +65,30 @@ def entries(
         every = broad or not one.input_b64
         return any_kind(one.bucket) if every else one.bucket, one.vocabulary
 
-    alike = grouped(chain(*causes), place)
-    return [entry(found, name, versions, broad=broad) for (name, _), found in alike.items()]
-
-
-def entry(
-    alike: Sequence[Found], bucket: str, versions: Mapping[str, str], *, broad: bool
-) -> Proposal:
-    """Return the entry for the findings of one bucket on a vocabulary."""
-    inputs = list(dict.fromkeys(one.input for one in alike))[:EXAMPLES]
-    ranges = ", ".join(
-        f"{json.dumps(name)} = {json.dumps(_range(versions.get(name, '')))}"
-        for name in dict.fromkeys(name for one in alike for name in one.culprits)
-    )
-    vocabulary = alike[0].vocabulary
-    lines = [
-        EXPECTED,
-        f"bucket = {_pattern(bucket)}",
-        f"vocabulary = {_pattern(vocabulary)}",
-        f"examples = [{', '.join(map(_example, inputs))}]",
-        *(["broad = true"] if broad else []),
-        f"implementations = {{ {ranges} }}",
-        f"reason = {json.dumps(REASON)}  # {alike[0].id}: {_comment(alike[0].difference)}",
-    ]
     what = "all inputs that differ at this stage, such as" if broad else "what is explained by"
-    shown = ", ".join(map(_example, inputs))
-    return Proposal("\n".join(lines) + "\n", f"{bucket} on {vocabulary}: {what} {shown}")
+    made = []
+    for (bucket, vocabulary), alike in grouped(chain(*causes), place).items():
+        inputs = ", ".join(map(_example, [*dict.fromkeys(one.input for one in alike)][:EXAMPLES]))
+        ranges = ", ".join(
+            f"{json.dumps(name)} = {json.dumps(_range(versions.get(name, '')))}"
+            for name in dict.fromkeys(name for one in alike for name in one.culprits)
+        )
+        lines = [
+            EXPECTED,
+            f"bucket = {_pattern(bucket)}",
+            f"vocabulary = {_pattern(vocabulary)}",
+            f"examples = [{inputs}]",
+            *["broad = true"] * broad,
+            f"implementations = {{ {ranges} }}",
+            f"reason = {json.dumps(REASON)}  # {alike[0].id}: {_comment(alike[0].difference)}",
+        ]
+        says = f"{bucket} on {vocabulary}: {what} {inputs}"
+        made.append(Proposal("\n".join(lines) + "\n", says))
+    return made
 
 
-def scaling(
-    judged: Iterable[GrowthJudged],
-    measured: Iterable[Measured],
-    narrowest: Callable[[Sequence[Measured]], str],
-) -> list[Proposal]:
-    """Return an entry for each broken bound.
-
-    narrowest: the narrowest bound that all measurements of a cell keep.
-    """
+def scaling(judged: Iterable[GrowthJudged], measured: Iterable[Measured]) -> list[Proposal]:
+    """Return an entry for each broken bound: the narrowest that all measurements of a cell keep."""
 
     def place(one: Measured | GrowthJudged) -> tuple[str, str, str]:
         return one.implementation, one.vocabulary, one.family
@@ -110,7 +98,7 @@ def scaling(
     found = []
     for where in filter(cells.__contains__, broken):
         implementation, vocabulary, family = where
-        bound, lines = narrowest(cells[where]), broken[where]
+        bound, lines = bounds.narrowest(cells[where]), broken[where]
         # Who takes too many bytes a byte, and no more of them the longer the input, is given them.
         hungry = any(one.measure == "memory" for one in lines)
         text = [
@@ -132,7 +120,7 @@ def scaling(
     return found
 
 
-def added(text: str, expected: Sequence[Proposal], bounds: Sequence[Proposal]) -> str:
+def added(text: str, expected: Sequence[Proposal], limits: Sequence[Proposal]) -> str:
     """Return a file's text with further entries.
 
     Bounds come before those that are there, as the first one that matches counts.
@@ -141,7 +129,7 @@ def added(text: str, expected: Sequence[Proposal], bounds: Sequence[Proposal]) -
     found = re.search(rf"^(#.*\n)*{re.escape(SCALING)}", text, re.MULTILINE)
     first = found.start() if found else len(text)
     before, after = text[:first].rstrip("\n"), text[first:].strip("\n")
-    parts = [before, *(one.text for one in bounds), after, *(one.text for one in expected)]
+    parts = [before, *(one.text for one in limits), after, *(one.text for one in expected)]
     return "\n\n".join(part.rstrip("\n") for part in parts if part) + "\n"
 
 
@@ -150,16 +138,12 @@ def pruned(text: str, places: Sequence[int]) -> str:
 
     Comments that stand before the next entry are kept.
     """
-    kept, place = "", -1
-    for entry in re.split(r"^(?=\[\[)", text, flags=re.MULTILINE):
-        mine = entry.startswith(EXPECTED)
-        place += mine
-        if mine and place in places:
-            comments = re.search(r"(?m)(?:^(?:#.*|[ \t]*)\n)*\Z", entry)
-            kept += comments[0].lstrip("\n") if comments else ""
-        else:
-            kept += entry
-    return kept.strip("\n") + "\n"
+    parts = re.split(r"^(?=\[\[)", text, flags=re.MULTILINE)
+    mine = [at for at, part in enumerate(parts) if part.startswith(EXPECTED)]
+    for place in places:
+        comments = re.search(r"(?m)(?:^(?:#.*|[ \t]*)\n)*\Z", parts[mine[place]])
+        parts[mine[place]] = comments[0].lstrip("\n") if comments else ""
+    return "".join(parts).strip("\n") + "\n"
 
 
 def stale(judged: Iterable[ExpectationJudged], tables: Sequence[Mapping[str, object]]) -> list[int]:

@@ -45,7 +45,7 @@ from harness.events import (
 )
 from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
-from reports.studies import Kind, grouped, of
+from reports.studies import Kind, grouped, last, of
 from reports.texts import document
 from reports.words import SEVERITIES, listed, severity, spoken, title
 
@@ -214,17 +214,16 @@ class RunRecord:
     @property
     def campaign(self) -> Campaign | None:
         """The campaign that this was a session of."""
-        return next(iter(self.of(Campaign)), None)
+        return last(self.kept.values(), Campaign)
 
     @cached_property
     def healers(self) -> Mapping[tuple[str, str], float]:
         """What healers force, by contract and name: the share of what might be forced."""
-        forced, possible = Counter[tuple[str, str]](), Counter[tuple[str, str]]()
+        sums: dict[tuple[str, str], Counter[str]] = {}
         for batch in self.of(BatchDone):
             for name, counts in batch.forced.items():
-                forced[batch.contract, name] += counts["forced"]
-                possible[batch.contract, name] += counts["possible"]
-        return {place: forced[place] / number for place, number in possible.items() if number}
+                sums.setdefault((batch.contract, name), Counter()).update(counts)
+        return {place: n["forced"] / n["possible"] for place, n in sums.items() if n["possible"]}
 
     @property
     def complete(self) -> bool:

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -52,30 +51,19 @@ def render(record: RunRecord) -> str:
     """The record as SARIF, worst first, within GitHub's limits on results and on size."""
     found = list(faults(record))
     kept, left_out = found[:MAX_RESULTS], len(found) - MAX_RESULTS
-    return json.dumps(_log(record, kept, left_out), indent=1) + "\n"
-
-
-def demands() -> dict[str, str]:
-    """Rule to what it demands: of each check its summary, as a sentence."""
-    checks = {n: f"{one.summary[0].upper()}{one.summary[1:]}." for n, one in CHECKS.items()}
-    return {**checks, **MORE_RULES}
-
-
-def fingerprint(*parts: str) -> str:
-    """A stable name of a fault: it depends on these parts and nothing else."""
-    return hashlib.sha256("\0".join(parts).encode("utf-8", "backslashreplace")).hexdigest()[:32]
-
-
-def _log(record: RunRecord, kept: Sequence[Fault], left_out: int) -> dict[str, Any]:
-    rules = sorted({one.rule for one in kept} | demands().keys())
-    notes = list(record.notes[:MAX_NOTES])
+    # Of each check its summary, as a sentence; a check may be one of another version of tokgate.
+    demands = {rule: f"The property {one_line(rule, 80)} holds on every input."
+               for rule in (one.rule for one in kept)}  # fmt: skip
+    demands |= {n: f"{one.summary[0].upper()}{one.summary[1:]}." for n, one in CHECKS.items()}
+    demands |= MORE_RULES
+    rules, notes = sorted(demands), list(record.notes[:MAX_NOTES])
     if left_out > 0:
         further = plural(left_out, "further result")
         notes.insert(0, f"{further} left out for GitHub's limits; see summary.json")
     driver = {
         "name": "tokgate",
         "version": record.versions.get("tokgate") or "unknown",
-        "rules": [_rule(rule) for rule in rules],
+        "rules": [_rule(rule, demands[rule]) for rule in rules],
     }
     invocation = {
         "executionSuccessful": record.complete,
@@ -91,11 +79,10 @@ def _log(record: RunRecord, kept: Sequence[Fault], left_out: int) -> dict[str, A
         "invocations": [invocation],
         "results": [{**_result(one), "ruleIndex": rules.index(one.rule)} for one in kept],
     }
-    return {"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}
+    return json.dumps({"$schema": SCHEMA, "version": "2.1.0", "runs": [run]}, indent=1) + "\n"
 
 
-def _rule(rule: str) -> dict[str, Any]:
-    law = demands().get(rule) or f"The property {one_line(rule, 80)} holds on every input."
+def _rule(rule: str, law: str) -> dict[str, Any]:
     return {
         "id": PREFIX + rule,
         "name": "".join(part.capitalize() for part in rule.split("-"))[:255],
@@ -109,7 +96,9 @@ def _rule(rule: str) -> dict[str, Any]:
 
 
 def _result(fault: Fault) -> dict[str, Any]:
-    name, bucket = fingerprint(fault.rule, *fault.identity), fault.bucket
+    # A fault's name is stable: it depends on what it is about and nothing else.
+    about = "\0".join((fault.rule, *fault.identity)).encode("utf-8", "backslashreplace")
+    name, bucket = hashlib.sha256(about).hexdigest()[:32], fault.bucket
     lines = [f"{fault.title}.", *fault.text]
     message = printable(" ".join(one_line(line) for line in lines if line))
     properties: dict[str, Any] = {}

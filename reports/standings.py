@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
@@ -48,10 +49,10 @@ def sections(record: RunRecord) -> list[Section]:
 
 def _row(record: RunRecord, name: str, trouble: str) -> Cells:
     coverage = record.coverage
-    judged: dict[str, int] = {}
+    judged: Counter[str] = Counter()
     for (contract, _, who), number in coverage.judged.items():
         if who == name:
-            judged[contract] = max(judged.get(contract, 0), number)
+            judged |= Counter({contract: number})
     # The first is to be read first: an unexpected finding, and of these the severest.
     blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
     word, href = "", ""
@@ -65,13 +66,11 @@ def _row(record: RunRecord, name: str, trouble: str) -> Cells:
             (" ", Span("reference", "ref")) if name in record.references else None,
             Span(clipped(trouble, TROUBLE_SHOWN), "quiet trouble") if trouble else None,
         ),
-        agreement(
-            _of(coverage.judged, EQUIVALENCE, name), _of(coverage.at_fault, EQUIVALENCE, name)
-        ),
+        agreement(*(_of(n, EQUIVALENCE, name) for n in (coverage.judged, coverage.at_fault))),
         worst(word, href, [b.expected for b in blamed]),
         *grown * bool(record.measured),
         bad(_of(coverage.at_fault, SURVIVAL, name)),
-        sum(judged.values()),
+        judged.total(),
     ]
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -35,18 +35,6 @@ def summary(record: RunRecord) -> dict[str, Any]:
     ``variants`` has each of them. ``expected`` is null where any variant is unexpected.
     """
     coverage = record.coverage
-    events: Mapping[str, Sequence[Any]] = {
-        "vocabularies": record.vocabularies,
-        "contracts": record.contracts,
-        "failures": record.failures,
-        "withdrawn": record.withdrawn,
-        "expectations": record.expectations,
-        "scaling": record.measured,
-        "scaling_families": record.of(FamiliesMeasured),
-        "scaling_judged": record.growth_judged,
-        "canonicality_corpora": record.of(ForcedCorpus),
-        "canonicality_witnesses": record.of(ForcedWitness),
-    }
     return {
         "complete": record.complete,
         "verdict": record.verdict if record.complete else FAIL,
@@ -59,7 +47,16 @@ def summary(record: RunRecord) -> dict[str, Any]:
         "cases": record.cases,
         "comparisons": record.comparisons,
         "seconds": record.seconds,
-        **{name: [asdict(one) for one in found] for name, found in events.items()},
+        "vocabularies": record.vocabularies,
+        "contracts": record.contracts,
+        "failures": record.failures,
+        "withdrawn": record.withdrawn,
+        "expectations": record.expectations,
+        "scaling": record.measured,
+        "scaling_families": record.of(FamiliesMeasured),
+        "scaling_judged": record.growth_judged,
+        "canonicality_corpora": record.of(ForcedCorpus),
+        "canonicality_witnesses": record.of(ForcedWitness),
         "coverage": {
             "gaps": gaps.gaps(coverage) if record.complete else [],
             "omissions": gaps.omissions(coverage),
@@ -106,7 +103,8 @@ def render(record: RunRecord) -> str:
     hold thousands of ids, which would get a line each.
     """
     # JSON has no NaN and no infinity; what could not be measured is null.
-    finite = json.loads(json.dumps(summary(record)), parse_constant=lambda _: None)
+    text = json.dumps(summary(record), default=asdict)
+    finite = json.loads(text, parse_constant=lambda _: None)
     lines = (f"{json.dumps(key)}: {_lines(value)}" for key, value in finite.items())
     return "{\n" + ",\n".join(lines) + "\n}\n"
 

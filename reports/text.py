@@ -123,23 +123,18 @@ def _in_literal(char: str) -> str:
 
 def _folded(data: bytes) -> str:
     """The input with its long repetitions folded, if it becomes short: ``'a' * 1000000 + 'b'``."""
-    parts, plain, end = list[tuple[bytes, int]](), b"", 0
+    parts, plain, end = list[tuple[bytes, int]](), 0, 0
     while found := _REPEATED.match(data, end):
         start, end, unit = found.end("before"), found.end(), found["unit"]
-        if end - start < LEAST_FOLDED:
-            plain += found[0]
-            continue
-        parts += [(plain + found["before"], 1), (unit, (end - start) // len(unit))]
-        plain = b""
+        if end - start >= LEAST_FOLDED:
+            parts += [(data[plain:start], 1), (unit, (end - start) // len(unit))]
+            plain = end
     if len(data) > end + LONG:
         return ""
-    parts.append((plain + data[end:], 1))
+    shown = [(part, times) for part, times in [*parts, (data[plain:], 1)] if part]
     try:
-        written = [_quoted(part.decode()) for part, _ in parts]
+        written = [_quoted(part.decode()) for part, _ in shown]
     except UnicodeDecodeError:
-        written = [repr(part) for part, _ in parts]
-    return " + ".join(
-        code + f" * {times}" * (times > 1)
-        for code, (part, times) in zip(written, parts, strict=True)
-        if part
-    )
+        written = [repr(part) for part, _ in shown]
+    times = (f" * {number}" * (number > 1) for _, number in shown)
+    return " + ".join(map("".join, zip(written, times, strict=True)))

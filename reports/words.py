@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from harness.checks import CHECKS
-from harness.checks.base import Check, Severity
+from harness.checks.base import Severity
 from harness.events import Found, Group
 from harness.events.causes import KIND, STAGE, slots_of
 from reports.text import literal
@@ -59,11 +59,6 @@ def listed(names: Sequence[str], most: int = 0) -> str:
     return f"{', '.join(first)} and {last}" if first else last
 
 
-def check_of(finding: Found) -> Check | None:
-    """Its check; None for one that this version of tokgate does not have."""
-    return CHECKS.get(finding.check)
-
-
 def dead(finding: Found) -> Group | None:
     """The first outcome that is no answer, of somebody who is blamed."""
     blamed = set(finding.culprits)
@@ -73,9 +68,10 @@ def dead(finding: Found) -> Group | None:
 
 def severity(finding: Found) -> Severity:
     """How bad a finding is: a crash where somebody blamed gave no answer, else by its check."""
-    check = check_of(finding)
     if dead(finding):
         return Severity.CRASH
+    # A check may be one of another version of tokgate.
+    check = CHECKS.get(finding.check)
     return check.severity if check else Severity.SERVICE
 
 
@@ -96,7 +92,7 @@ def spoken(finding: Found) -> str:
 
     Where the finding blames nobody, so it says.
     """
-    check, died, parts = check_of(finding), dead(finding), finding.partition
+    check, died, parts = CHECKS.get(finding.check), dead(finding), finding.partition
     who = listed(finding.culprits, NAMES_SHOWN) or "An implementation"
     if finding.undecided:
         # Who differs from whom, where none of them is blamed: ``a and b = c differ``.

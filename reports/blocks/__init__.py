@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal, TypeVar, dataclass_transform
+from typing import Literal, dataclass_transform
 
 Unit = Literal["size", "time", "count", "speed", "ratio", "number", "place"]
 """What numbers of an axis mean, and so how they are written; a place has a name instead."""
@@ -32,23 +32,18 @@ MOST_ENTRIES = 50
 """Entries of a list."""
 
 Point = tuple[float, float]
-T = TypeVar("T")
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(field,))
-def block(cls: type[T]) -> type[T]:
-    """Make a class a block, or a part of one: frozen data."""
-    return dataclass(frozen=True, slots=True)(cls)
-
-
 class Block:
-    """What a report is made of."""
+    """What a report is made of, and its parts: each class below is frozen data."""
 
-    __slots__ = ()
+    def __init_subclass__(cls) -> None:
+        """Make the class what :func:`dataclasses.dataclass` makes of one."""
+        dataclass(frozen=True)(cls)
 
 
-@block
-class Span:
+class Span(Block):
     """A piece of text that looks otherwise than what is around it.
 
     style: ``code``, ``quiet``, ``strong``, ``bad``, ``badge expected``, ``tally linear``, and so
@@ -66,7 +61,6 @@ Inline = str | int | Span | tuple["Inline", ...] | None
 """Text. A number is written with its thousands apart; a tuple is one piece behind the other."""
 
 
-@block
 class Code(Block):
     """What is to be copied: a command, an input, an entry of a file.
 
@@ -79,7 +73,6 @@ class Code(Block):
     style: str = "command"
 
 
-@block
 class Paragraph(Block):
     """A sentence or some; nothing is shown of one without text.
 
@@ -91,7 +84,6 @@ class Paragraph(Block):
     page: bool = False
 
 
-@block
 class Heading(Block):
     """A heading within a section; level 3 or 4. tone: of the banner that it is of, if any."""
 
@@ -100,7 +92,6 @@ class Heading(Block):
     tone: str = ""
 
 
-@block
 class Items(Block):
     """A list. style: ``plain`` (without dots), ``quiet``, ``remarks``."""
 
@@ -114,7 +105,6 @@ class Items(Block):
         return [*self.entries[:MOST_ENTRIES], *[f"and {left:,} more"] * (left > 0)]
 
 
-@block
 class Facts(Block):
     """Names with their values. style: ``facts``, ``numbers`` (large), ``kinds`` (one a line)."""
 
@@ -122,8 +112,7 @@ class Facts(Block):
     style: str = "facts"
 
 
-@block
-class Column:
+class Column(Block):
     """A column of a table. numeric: to the right. group: what stands above it and its like.
 
     upright: written upwards on a page, where columns are narrow. page: on a page alone.
@@ -149,8 +138,7 @@ def heads(line: str) -> list[Column]:
     return made
 
 
-@block
-class Cell:
+class Cell(Block):
     """A cell that is more than its text. sort: by which its column is sorted, if not by the text.
 
     blocks: behind the text. span: columns that it takes.
@@ -168,8 +156,7 @@ Cells = list[Inline | Cell]
 """The cells of a row."""
 
 
-@block
-class Row:
+class Row(Block):
     """A row that looks otherwise, or belongs to the element with the id ``of``."""
 
     cells: Sequence[Inline | Cell]
@@ -177,7 +164,6 @@ class Row:
     of: str = ""
 
 
-@block
 class Table(Block):
     """A table, which a page lets readers sort. columns: a line is read by :func:`heads`.
 
@@ -214,8 +200,7 @@ class Table(Block):
         return f"{left:,} more are not shown here." if left > 0 else ""
 
 
-@block
-class Token:
+class Token(Block):
     """A token, or another short thing among its like. notes: below it, such as its id.
 
     state: ``first`` (of the differences), ``other``, ``gap``, ``rest`` (what is left out),
@@ -228,7 +213,6 @@ class Token:
     span: int = 1
 
 
-@block
 class Tokens(Block):
     """Tokens side by side. style: ``chips``, or ``points`` for characters with their names."""
 
@@ -237,7 +221,6 @@ class Tokens(Block):
     style: str = "chips"
 
 
-@block
 class Aligned(Block):
     """Rows of tokens, each over the bytes that it spells. rows: names and tokens."""
 
@@ -245,8 +228,7 @@ class Aligned(Block):
     label: str
 
 
-@block
-class Axis:
+class Axis(Block):
     """One axis. log: its base, or 0 for an even axis. names: of the places 0, 1, 2 and so on."""
 
     unit: Unit
@@ -259,8 +241,7 @@ SIZES = Axis("size", "input", 2)
 """The axis of sizes of inputs."""
 
 
-@block
-class Series:
+class Series(Block):
     """A line, or dots. spread: (x, least, greatest) of points whose range is known."""
 
     name: str
@@ -272,7 +253,6 @@ class Series:
     spread: Sequence[tuple[float, float, float]] = ()
 
 
-@block
 class Plot(Block):
     """What is drawn. label: for who cannot see it, and above the table of its values.
 
@@ -289,7 +269,6 @@ class Plot(Block):
     height: int = 280
 
 
-@block
 class Group(Block):
     """Blocks that belong together. style: ``plots``, ``beside``, ``figure`` and so on."""
 
@@ -298,7 +277,6 @@ class Group(Block):
     page: bool = False
 
 
-@block
 class Figure(Block):
     """A plot with a caption above it, and what else belongs to it."""
 
@@ -307,7 +285,6 @@ class Figure(Block):
     anchor: str = ""
 
 
-@block
 class Details(Block):
     """Blocks that are folded until they are asked for.
 
@@ -325,14 +302,12 @@ class Details(Block):
     data: Mapping[str, str] = field(default_factory=dict)
 
 
-@block
 class Filters(Block):
     """What narrows the cards of a page: a text, and choices as (key, label, values)."""
 
     choices: Sequence[tuple[str, str, Sequence[str]]] = ()
 
 
-@block
 class Section(Block):
     """A part of a report with a heading. anchor: its id; tags: small words beside the heading.
 
@@ -351,7 +326,6 @@ class Section(Block):
     page: bool = False
 
 
-@block
 class Banner(Block):
     """What a page says first. tone: a key of :data:`ICONS`.
 
@@ -375,8 +349,7 @@ class Banner(Block):
         return ICONS[self.look]
 
 
-@block
-class Page:
+class Page(Block):
     """A page by itself. title: of the window. brand: what is beside the name of the program."""
 
     title: str

@@ -47,7 +47,7 @@ def command(
     versions = record.started.versions if record.started else {}
     added = proposals.entries(record.findings, known, versions, broad=broad)
     measured = [one for one in record.measured if not bounds.held(one, limits)]
-    growth = proposals.scaling(record.growth_judged, measured, bounds.narrowest)
+    growth = proposals.scaling(record.growth_judged, measured)
     tables = expectations.tables(file, "expected") if prune and file.exists() else []
     gone = proposals.stale(record.expectations, [entry for _, entry in tables])
     console = Display(stderr=True)
