@@ -147,8 +147,11 @@ class Inputs:  # noqa: PLW1641 (nobody hashes a batch)
         return len(self.ends)
 
     def __eq__(self, other: object) -> bool:
-        alike = isinstance(other, Inputs) and self.data == other.data
-        return alike and np.array_equal(self.ends, other.ends)
+        return (
+            isinstance(other, Inputs)
+            and self.data == other.data
+            and np.array_equal(self.ends, other.ends)
+        )
 
     def __getitem__(self, index: int) -> bytes:
         start, end = _span(self.ends, index, index + 1)
