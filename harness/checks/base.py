@@ -183,10 +183,10 @@ class Check(Protocol):
         stage: str | None = None,
     ) -> list[Violation]:
         """The violations of those of a group who part from one another on an input."""
-        some = {name: outcomes[name] for name in group.names if name in outcomes}
+        some = {name: outcomes[name] for name in group if name in outcomes}
         return [
             self.violation(seen, index, one.parts, one.culprits, stage, one.undecided)
-            for one in blames(partition(some, group.standing), group.standing)
+            for one in blames(partition(some, group), group)
         ]
 
     def failed(

@@ -38,14 +38,14 @@ class Equivalence(Check):
         judged: dict[str, Any] = {}
         for group in groups:
             # An answer counts, once, if another one of its group stands beside it.
-            answered = {name: seen.results[name].answered for name in group.names}
+            answered = {name: seen.results[name].answered for name in group}
             several = np.sum([*answered.values()], axis=0) > 1
             for name, mask in answered.items():
                 judged[name] = judged.get(name, False) | (mask & several)
-            pivot, *others = (seen.results[name] for name in group.names)
+            pivot, *others = (seen.results[name] for name in group)
             suspects = {index for one in others for index in pivot.differing(one)}
             for index in sorted(suspects):
-                outcomes = {name: seen.results[name].outcome(index) for name in group.names}
+                outcomes = {name: seen.results[name].outcome(index) for name in group}
                 if not undefined(seen.contract, group, outcomes):
                     judgement.violations += self.parted(seen, index, outcomes, group)
         judgement.exercised.update({name: int(mask.sum()) for name, mask in judged.items()})
@@ -58,6 +58,6 @@ def undefined(contract: Contract, group: ComparedGroup, outcomes: Mapping[str, O
     So it is where only those take part who read the file, and all who say what it means refuse the
     text: one with a character that the file has no token for, and no unknown token either.
     """
-    judges = [name for name in group.names if group.standing[name] >= Standing.DEFINITION]
+    judges = [name for name in group if group[name] >= Standing.DEFINITION]
     refused = (isinstance(outcomes[name], Unsupported) for name in judges)
     return bool(contract.vocabulary.unexpressed and judges) and all(refused)

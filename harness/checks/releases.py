@@ -14,7 +14,7 @@ from harness.checks.base import (
     numbers_in,
     packed,
 )
-from harness.core.comparisons import ComparedGroup, Contract
+from harness.core.comparisons import Contract
 from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Status
 from harness.core.partition import partition
@@ -52,10 +52,10 @@ class ComparesReleases(Check):
         for names in libraries(seen.contract, *self.needs):
             present = [name for name in names if name in seen.results]
             answers = ask([Probe(name, request) for name in present])
-            group = ComparedGroup(tuple(present), standing)
+            group = {name: standing[name] for name in present}
             for index, told in enumerate(zip(*answers, strict=True)):
                 outcomes = dict(zip(present, map(self.answer, told), strict=True))
-                parts = partition(outcomes, standing)
+                parts = partition(outcomes, group)
                 if parts:
                     judgement.violations += self.failed(seen, index, outcomes, parts[0])
                 given = (part.outcome for part in parts)

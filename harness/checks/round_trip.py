@@ -73,7 +73,7 @@ class RoundTrip(AsksAgain):
             judgement.exercised.update(
                 name for name, one in outcomes.items() if not isinstance(one, Unsupported)
             )
-            alike = [name for group in groups[:1] for name in group.names if name in outcomes]
+            alike = [name for group in groups[:1] for name in group if name in outcomes]
             parts = partition({name: outcomes[name] for name in alike}, seen.contract.standing)
             right = parts[0] if parts else Part(("the encoding",), common.outcome(index))
             judgement.violations += self.failed(seen, index, outcomes, right)

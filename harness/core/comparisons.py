@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Collection
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
 from harness.core.quiet import aside
@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from harness.core.participants import Participant
 
 
+ComparedGroup: TypeAlias = "Mapping[str, Standing]"
+"""Names that are compared with one another, and how much each is trusted."""
+
+
 class SupportsFailed(Exception):
     """An implementation cannot even say whether it runs a vocabulary."""
 
@@ -33,14 +37,6 @@ def algorithm_of(vocabulary: Vocabulary) -> str:
     if vocabulary.algorithm is not Algorithm.BPE:
         return str(vocabulary.algorithm)
     return "spm" if vocabulary.alphabet is Alphabet.CHARACTERS else "bpe"
-
-
-@dataclass(frozen=True, slots=True)
-class ComparedGroup:
-    """Names that are compared with one another, and how much each is trusted."""
-
-    names: tuple[str, ...]
-    standing: Mapping[str, Standing]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -98,17 +94,17 @@ class Contract:
         trusted unless the variant is a reference and the engine is not.
         """
         engines = {c.name: c.about.engine for c in self.participants if c.name in present}
-        common = tuple(name for name, engine in engines.items() if not engine)
+        common = [name for name, engine in engines.items() if not engine]
         if not common:
             return []
         standing, references = self.standing, self.references
-        groups = [ComparedGroup(common, {name: standing[name] for name in common})]
+        groups: list[ComparedGroup] = [{name: standing[name] for name in common}]
         for variant, engine in engines.items():
             if engine in common:
-                known = {engine: Standing.REFERENCE, variant: Standing.CANDIDATE}
+                known = [Standing.REFERENCE, Standing.CANDIDATE]
                 if variant in references and engine not in references:
-                    known = {engine: Standing.CANDIDATE, variant: Standing.REFERENCE}
-                groups.append(ComparedGroup((engine, variant), known))
+                    known.reverse()
+                groups.append(dict(zip((engine, variant), known, strict=True)))
         return groups
 
 

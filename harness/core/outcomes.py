@@ -137,12 +137,50 @@ SPAN_TO_ID = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)
+class Inputs:  # noqa: PLW1641 (nobody hashes a batch)
+    """A batch of inputs, or of texts, as it travels: one byte string and where each ends."""
+
+    data: bytes
+    ends: NDArray[np.int64]
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, Inputs)
+            and self.data == other.data
+            and np.array_equal(self.ends, other.ends)
+        )
+
+    def __getitem__(self, index: int) -> bytes:
+        start, end = _span(self.ends, index, index + 1)
+        return self.data[start:end]
+
+    def __iter__(self) -> Iterator[bytes]:
+        start = 0
+        for end in self.ends.tolist():
+            yield self.data[start:end]
+            start = end
+
+    def part(self, first: int, last: int) -> Inputs:
+        """The inputs from ``first`` to before ``last``."""
+        start, end = _span(self.ends, first, last)
+        return Inputs(self.data[start:end], self.ends[first:last] - start)
+
+    @classmethod
+    def of(cls, inputs: Sequence[bytes]) -> Inputs:
+        """Pack a list of inputs."""
+        return cls(b"".join(inputs), _ends(inputs))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
 class Results:
     """Outcomes of a batch of n inputs.
 
     status: uint8 [n]. ids: int32, all ids one after another; ends: int64 [n], where each input's
-    ids end. messages: by index, for what is not ENCODED. text, text_ends: likewise for decoded
-    bytes. offsets: int64 [len(ids), 2], byte ranges. costs: int64 [n, k] of a batch under a
+    ids end. messages: by index, for what is not ENCODED. text: what was decoded, where that was
+    asked. offsets: int64 [len(ids), 2], byte ranges. costs: int64 [n, k] of a batch under a
     meter, or None: nanoseconds; bytes of memory and of stack; or steps. timed: what a measurement
     of speed came to, or None.
     """
@@ -151,8 +189,7 @@ class Results:
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
     messages: dict[int, str] = field(default_factory=dict)
-    text: bytes = b""
-    text_ends: NDArray[np.int64] | None = None
+    text: Inputs | None = None
     offsets: NDArray[np.int64] | None = None
     costs: NDArray[np.int64] | None = None
     timed: Spent | None = None
@@ -163,10 +200,7 @@ class Results:
     def __iter__(self) -> Iterator[Outcome]:
         # All numbers are read at once: one by one takes several times as long.
         ids, ends = tuple(self.ids.tolist()), [0, *self.ends.tolist()]
-        texts: Iterable[bytes | None] = repeat(None, len(self))
-        if self.text_ends is not None:
-            cuts = [0, *self.text_ends.tolist()]
-            texts = [self.text[start:end] for start, end in pairwise(cuts)]
+        texts: Iterable[bytes | None] = self.text or repeat(None, len(self))
         spans = None if self.offsets is None else tuple(map(tuple, self.offsets.tolist()))
         rows = zip(self.status.tolist(), pairwise(ends), texts, strict=True)
         for index, (number, (start, end), text) in enumerate(rows):
@@ -209,7 +243,6 @@ class Results:
             and np.array_equal(self.ends, other.ends)
             and np.array_equal(self.ids, other.ids)
             and self.text == other.text
-            and _equal(self.text_ends, other.text_ends)
             and _equal(self.offsets, other.offsets)
         )
 
@@ -224,10 +257,9 @@ class Results:
         """The status of each input, and its ids, text and offsets as bytes."""
         empty = [b""] * len(self)
         ends, offsets = self.ends * self.ids.itemsize, self.offsets
-        ids = _cut(self.ids.tobytes(), ends)
-        text = empty if self.text_ends is None else _cut(self.text, self.text_ends)
-        spans = empty if offsets is None else _cut(offsets.tobytes(), ends * SPAN_TO_ID)
-        return zip(self.status.tolist(), ids, text, spans, strict=True)
+        ids = Inputs(self.ids.tobytes(), ends)
+        spans = empty if offsets is None else Inputs(offsets.tobytes(), ends * SPAN_TO_ID)
+        return zip(self.status.tolist(), ids, self.text or empty, spans, strict=True)
 
     def part(self, first: int, last: int) -> Results:
         """The outcomes of the inputs from ``first`` to before ``last``, as of a batch of those.
@@ -235,17 +267,12 @@ class Results:
         Costs and what a measurement came to are of the whole batch, and left out.
         """
         start, end = _span(self.ends, first, last)
-        text, text_ends = b"", self.text_ends
-        if text_ends is not None:
-            text_start, text_end = _span(text_ends, first, last)
-            text, text_ends = self.text[text_start:text_end], text_ends[first:last] - text_start
         return Results(
             self.status[first:last],
             self.ids[start:end],
             self.ends[first:last] - start,
             {row - first: self.messages[row] for row in range(first, last) if row in self.messages},
-            text,
-            text_ends,
+            self.text and self.text.part(first, last),
             None if self.offsets is None else self.offsets[start:end],
         )
 
@@ -269,41 +296,9 @@ class Results:
             messages={
                 i: one.message for i, one in enumerate(outcomes) if not isinstance(one, Encoded)
             },
-            text=b"".join(texts),
-            text_ends=_ends(texts) if has_text else None,
+            text=Inputs.of(texts) if has_text else None,
             offsets=np.array(spans, dtype=np.int64).reshape(-1, 2) if has_offsets else None,
         )
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Inputs:
-    """A batch of inputs as it travels to a worker: one byte string and where each input ends."""
-
-    data: bytes
-    ends: NDArray[np.int64]
-
-    def __len__(self) -> int:
-        return len(self.ends)
-
-    def __getitem__(self, index: int) -> bytes:
-        start, end = _span(self.ends, index, index + 1)
-        return self.data[start:end]
-
-    def __iter__(self) -> Iterator[bytes]:
-        start = 0
-        for end in self.ends.tolist():
-            yield self.data[start:end]
-            start = end
-
-    def part(self, first: int, last: int) -> Inputs:
-        """The inputs from ``first`` to before ``last``."""
-        start, end = _span(self.ends, first, last)
-        return Inputs(self.data[start:end], self.ends[first:last] - start)
-
-    @classmethod
-    def of(cls, inputs: Sequence[bytes]) -> Inputs:
-        """Pack a list of inputs."""
-        return cls(b"".join(inputs), _ends(inputs))
 
 
 def _not_encoded(number: int, message: str) -> Outcome:
@@ -311,11 +306,6 @@ def _not_encoded(number: int, message: str) -> Outcome:
     if number == _REJECTED:
         return Rejected(message)
     return Unsupported(message) if number == _UNSUPPORTED else Failed(Status(number), message)
-
-
-def _cut(data: bytes, ends: NDArray[np.int64]) -> Iterator[bytes]:
-    """The parts of data, of which each ends here."""
-    return (data[start:end] for start, end in pairwise([0, *ends.tolist()]))
 
 
 def _ends(rows: Sequence[Sized]) -> NDArray[np.int64]:

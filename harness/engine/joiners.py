@@ -68,7 +68,7 @@ def joiners(
 def compares(contract: Contract) -> bool:
     """Whether a contract needs nobody else: two are compared of whom one is built in."""
     return any(
-        len(group.names) > 1 and max(group.standing.values()) > Standing.CANDIDATE
+        len(group) > 1 and max(group.values()) > Standing.CANDIDATE
         for group in contract.compared_groups(contract.exact)
     )
 

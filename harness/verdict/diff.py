@@ -20,7 +20,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 
-from harness.events import Found, cause_of
+from harness.events import Found, by_cause
 from harness.verdict.coverage import GIVEN, Coverage
 
 CHANCE = 0.05
@@ -129,11 +129,9 @@ def compare(old: Coverage, new: Coverage) -> Diff:
 def _places(run: Coverage) -> dict[tuple[str, str], list[Found]]:
     """(cause, contract) to its findings, the clearest first."""
     places: dict[tuple[str, str], list[Found]] = {}
-    for found in sorted(
-        run.findings.values(),
-        key=lambda f: (f.expected is not None, not f.minimal, len(f.input_b64), f.id),
-    ):
-        places.setdefault((cause_of(found.bucket), found.contract), []).append(found)
+    for cause, alike in by_cause(run.findings.values()).items():
+        for found in alike:
+            places.setdefault((cause, found.contract), []).append(found)
     return places
 
 

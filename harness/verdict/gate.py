@@ -39,11 +39,6 @@ class Verdict:
     exit_status: int
     notes: tuple[str, ...] = ()
 
-    @property
-    def passed(self) -> bool:
-        """Whether the gate holds."""
-        return self.value == PASS
-
 
 def judge_expectations(
     expectations: Sequence[Expectation],

@@ -37,8 +37,8 @@ def pairs(contract: Contract, results: Mapping[str, Results]) -> dict[str, str]:
     found: dict[str, str] = {}
     exact = [name for name in contract.exact if name in results]
     for group in contract.compared_groups(exact):
-        best = most_trusted(group.names, group.standing)  # the first, so the same in every batch
-        found |= {name: best for name in group.names if name not in (best, *found)}
+        best = most_trusted(group, group)  # the first, so the same in every batch
+        found |= {name: best for name in group if name not in (best, *found)}
     return found
 
 

@@ -194,10 +194,10 @@ def checked(sent: Results, count: int) -> Results:
     if count and int(status.max()) > max(Status):
         raise Garbled(f"gave an outcome of no kind that there is: {int(status.max())}")
     _in_order("ends", sent.ends, len(ids))
-    if sent.text_ends is not None:
-        if len(sent.text_ends) != count:
+    if sent.text is not None:
+        if len(sent.text) != count:
             raise Garbled("gave texts for another number of inputs")
-        _in_order("text_ends", sent.text_ends, len(sent.text))
+        _in_order("ends of texts", sent.text.ends, len(sent.text.data))
     if offsets is not None and len(offsets) != 2 * len(ids):
         raise Garbled("gave offsets for another number of ids")
     if costs is not None and (not len(costs) or len(costs) % max(count, 1)):

@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.events import (
+    PASS,
     UNEXAMINED,
     Counted,
     Finished,
@@ -229,7 +230,7 @@ def test_no_report_contradicts_the_gate(named, drawn):
     results = json.loads(sarif.render(record))["runs"][0]["results"]
     annotated = "::error" in github.render(record)
     heading = markdown.render(record).splitlines()[0]
-    if verdict.passed:
+    if verdict.value == PASS:
         assert coverage.comparisons or named.get("checks") not in (None, ["equivalence"])
         assert (failures, errors, results, annotated) == (0, 0, [], False)
         assert "PASSED" in heading

@@ -11,6 +11,7 @@ from packaging.specifiers import SpecifierSet
 from corpora.families.catalog import TELLING
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS, NOT_EXAMINED
 from harness.events import (
+    FAIL,
     PASS,
     UNEXAMINED,
     Event,
@@ -88,8 +89,8 @@ EXACT = Forced("tokgate", "v", "exact", 10, 20, 0)
 
 def test_a_clean_run_passes():
     assert verdict() == Verdict(PASS, (), HOLDS)
-    assert verdict(statuses=("shown", "not-exercised")).passed
-    assert verdict((replace(FOUND, expected="because"),)).passed
+    assert verdict(statuses=("shown", "not-exercised")).value == PASS
+    assert verdict((replace(FOUND, expected="because"),)).value == PASS
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_clean_run_passes():
 )
 def test_what_fails_the_gate(failing, said):
     (reason,) = failing.reasons
-    assert (failing.passed, failing.exit_status, said in reason) == (False, FAILS, True)
+    assert (failing.value, failing.exit_status, said in reason) == (FAIL, FAILS, True)
 
 
 def test_only_the_exact_method_is_held_to_no_error():
@@ -154,7 +155,7 @@ def test_undecided_growth_of_the_users_own_is_not_examined_and_of_others_a_note(
     assert any("is unclear on prose" in line for line in both.notes)
     others = verdict(growth=(OTHERS, replace(KEPT, own=False)))
     line = "growth is unclear in 1 of 2 measurements that have a limit: mine (1)"
-    assert (others.passed, others.notes) == (True, (line,))
+    assert (others.value, others.notes) == (PASS, (line,))
 
 
 def test_several_families_are_one_line_and_other_measures_none():
