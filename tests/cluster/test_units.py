@@ -17,7 +17,7 @@ from harness.cluster import addresses
 from harness.cluster.executor import ClusterError, Done, Unit, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.journal import FOLDER, Journal
-from harness.engine.portable import write_sent
+from harness.engine.portable import write_files
 from harness.engine.units import UnitResult
 from harness.events import ClusterUsed, Event, UnitDone, UnitResumed
 from harness.studies.campaigns.state import Round
@@ -191,7 +191,7 @@ def test_a_result_that_was_damaged_is_performed_again(usual: Usual, tmp_path: Pa
 )
 def test_a_node_writes_nothing_but_findings(name: str, tmp_path: Path) -> None:
     with pytest.raises(UnitError, match="which is no file of a finding"):
-        write_sent(tmp_path / "out", name, b"")
+        write_files({name: b""}, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 

@@ -16,7 +16,7 @@ from rich.console import Console
 from corpora.families import user
 from corpora.vocabularies import sources
 from harness.cli.commands import forced as cli_forced
-from harness.cli.progress.fuzz import FuzzProgress
+from harness.cli.progress import CampaignProgress
 from harness.cli.records import recorded, reported
 from harness.core.countdown import Countdown
 from harness.engine import flow as runs
@@ -208,8 +208,8 @@ class Campaign:
     def session(self, home: Path, where: str) -> None:
         out = home / "out"
 
-        def progress(known: set[str]) -> FuzzProgress:
-            return FuzzProgress(Console(stderr=True), known, None)
+        def progress(known: set[str]) -> CampaignProgress:
+            return CampaignProgress(Console(stderr=True), None, known)
 
         def report(made: Any) -> None:
             reported(out, where)

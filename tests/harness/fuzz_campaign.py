@@ -11,7 +11,7 @@ from typing import Any
 import sqlalchemy as sa
 from rich.console import Console
 
-from harness.cli.progress.fuzz import FuzzProgress
+from harness.cli.progress import CampaignProgress
 from harness.engine import streams
 from harness.ledger.engine import open_database
 from harness.studies.campaigns.session import Shows
@@ -50,7 +50,7 @@ def run(
     store = CampaignStore(where, "test")
 
     def progress(known: set[str]) -> Shows:
-        return shows or FuzzProgress(Console(quiet=True), known, None)
+        return shows or CampaignProgress(Console(quiet=True), None, known)
 
     return execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
 
