@@ -141,7 +141,9 @@ class ExaminerProcess:
         kind, content = json.loads(line)
         if kind in RAISED:
             return RAISED[kind](*content)
-        return msgspec.convert(content, Ended if kind == "Ended" else dict[str, str])
+        if kind == "Ended":
+            return msgspec.convert(content, Ended)
+        return msgspec.convert(content, dict[str, str])
 
     def _leave(self) -> None:
         self._lines.close()
