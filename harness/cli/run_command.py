@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from harness.cli.display import Display
 from harness.cli.options import command_line
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.cli.records import opened, reported
 from harness.engine.flow import USUAL, execute
 from harness.engine.plan import Plan
@@ -24,17 +23,10 @@ if TYPE_CHECKING:
     from harness.engine.flow import Ways
 
 
-def perform(
-    plan: Plan,
-    out: Path,
-    ledger: str | None = None,
-    ways: Ways = USUAL,
-    whole: Callable[[], None] = lambda: None,
-) -> int:
+def perform(plan: Plan, out: Path, ledger: str | None = None, ways: Ways = USUAL) -> int:
     """Carry out a plan into a folder, write all reports, and return the verdict's exit status.
 
-    ways: as :func:`harness.engine.flow.execute` takes it. whole: is called where the run
-    came to its own end. Raises LedgerError, OutputError.
+    ways: as :func:`harness.engine.flow.execute` takes it. Raises LedgerError, OutputError.
     """
     opened(ledger)  # one that cannot be used is told before the run
     console = Display(stderr=True)
@@ -44,8 +36,6 @@ def perform(
     finally:
         progress.stop()
     finished = result.finished
-    if finished.complete:
-        whole()
     record = reported(out, ledger, keep=True)
     if github.wanted(os.environ):
         print(github.render(record), end="")

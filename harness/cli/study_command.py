@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpora.errors import UserError
 from harness.cli.display import Display
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.core.output import writing
 from harness.engine.steps import SteppedStudy, conduct
 from harness.events import Event, Finished

@@ -2,7 +2,8 @@
 
 Judging answers takes as much of a processor as giving them, and the threads of one process share
 one. A copy has the plan as it is, plug-ins and loaders included, which could not be sent. Both
-speak in lines of JSON: a vocabulary to examine, and what is told of it event by event.
+speak in lines of JSON: a vocabulary to examine, and what is told of it event by event. What is no
+event is a pair: a word that says what it is, and its content.
 """
 
 from __future__ import annotations
@@ -15,8 +16,9 @@ import signal
 import socket
 import threading
 import warnings
+from dataclasses import asdict
 from queue import SimpleQueue
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 import psutil
@@ -24,19 +26,22 @@ import psutil
 from corpora.vocabularies import scratch
 from harness.core.output import NO_ROOM, OutputError, cannot_write
 from harness.engine.ending import BrokenOff, words_of
-from harness.engine.examiner import Ended, Left, Turn
+from harness.engine.examiner import Ended, Turn
 from harness.engine.state import NamedFailed
 from harness.events import Event
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
     from typing import NoReturn
 
     from harness.engine.examiner import Examiner
     from harness.engine.state import Tell
 
 EVENT = b'{"event"'
-"""A line that begins so is one of the record; others are of the types below."""
+"""A line that begins so is one of the record; others are pairs."""
+
+RAISED = {one.__name__: one for one in (NamedFailed, OutputError, BrokenOff)}
+"""What an examination may raise here; all else that it raises is told as the last of these."""
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
@@ -49,41 +54,14 @@ GRACE_SECONDS = 60.0
 LOG = logging.getLogger(__name__)
 
 
-class Closed(msgspec.Struct, frozen=True, tag=True):
-    """The end of a copy, with what its workers left behind."""
-
-    left: list[Left]
-
-
-class Raised(msgspec.Struct, frozen=True, tag=True):
-    """What an examination has raised: the name of the exception, and what it is made of."""
-
-    kind: str
-    words: list[str]
-
-    @classmethod
-    def of(cls, error: Exception) -> Raised:
-        """The form that travels."""
-        if isinstance(error, OSError) and error.errno in NO_ROOM:
-            error = cannot_write(error.filename or "a temporary file", error)
-        if isinstance(error, NamedFailed | OutputError):
-            return cls(type(error).__name__, list(error.args))
-        LOG.debug("an examination broke off", exc_info=error)
-        return cls(BrokenOff.__name__, [words_of(error)])
-
-    def error(self) -> Exception:
-        """The exception here."""
-        kinds = {one.__name__: one for one in (NamedFailed, OutputError, BrokenOff)}
-        return kinds[self.kind](*self.words)
-
-
 class ExaminerProcess:
     """One of several examiners of a run, as the process sees it that has begun them.
 
-    others: those that were begun before: their sockets are not this one's to hold open.
+    A later copy holds this process's end of the connection of an earlier one open. When this
+    process is killed the last copy hears it, and ends, and so on up to the first.
     """
 
-    def __init__(self, make: Callable[[], Examiner], others: Sequence[ExaminerProcess]) -> None:
+    def __init__(self, make: Callable[[], Examiner]) -> None:
         self._socket, theirs = socket.socketpair()
         self._lines = self._socket.makefile("rb")
         self._sending, self._waiting = threading.Lock(), threading.Lock()
@@ -96,17 +74,18 @@ class ExaminerProcess:
             before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
             pid = os.fork()
         if pid == 0:
-            _work(make, theirs, [*others, self])
+            self._leave()
+            _work(make, theirs)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         self._process = psutil.Process(pid)
         theirs.close()
 
     def examine(self, turn: Turn, tell: Tell) -> Ended:
         """As of an examiner."""
-        self._send(packed(turn))
+        self._send(line_of("Turn", asdict(turn)))
         while not isinstance(told := self._told(), Ended):
-            if isinstance(told, Raised):
-                raise told.error()
+            if isinstance(told, Exception):
+                raise told
             if isinstance(told, Event):
                 tell(told)
         return told
@@ -119,34 +98,35 @@ class ExaminerProcess:
         killing.daemon = True
         killing.start()
 
-    def close(self) -> list[Left]:
+    def close(self) -> dict[str, str]:
         """As of an examiner."""
         if self._lines.closed:
-            return []
+            return {}
         told: object = None
         try:
             self._send(CLOSE)
-            while not isinstance(told, Closed | Raised):  # what was on its way when it was stopped
+            while not isinstance(told, dict | Exception):  # what was on its way when it stopped
                 told = self._told()
-        except BrokenOff:
-            if not self._stopped:  # or it is told already why
-                raise
+        except BrokenOff as error:
+            told = error
         finally:
-            self._lines.close()
-            self._socket.close()
+            self._leave()
             self._ended()
             self._kill()
-        if isinstance(told, Raised) and not self._stopped:
-            raise told.error()
-        return told.left if isinstance(told, Closed) else []
+        if isinstance(told, Exception) and not self._stopped:  # or it is told already why
+            raise told
+        return told if isinstance(told, dict) else {}
 
     def _send(self, line: bytes) -> None:
         """Tell it something; whether it has ended shows when it is listened to."""
         with self._sending, contextlib.suppress(OSError):
             self._socket.sendall(line)
 
-    def _told(self) -> Event | Ended | Closed | Raised | None:
-        """What it tells next. Raises BrokenOff where it has ended."""
+    def _told(self) -> Event | Ended | dict[str, str] | Exception | None:
+        """What it tells next, an exception or what workers left behind at its end included.
+
+        Raises BrokenOff where it has ended.
+        """
         line = b""
         with contextlib.suppress(OSError):
             line = self._lines.readline()
@@ -158,7 +138,16 @@ class ExaminerProcess:
             raise BrokenOff(f"a process of the run {how}")
         if line.startswith(EVENT):
             return Event.from_json(line.decode())
-        return msgspec.convert(json.loads(line), type=Ended | Closed | Raised)
+        kind, content = json.loads(line)
+        if kind in RAISED:
+            return RAISED[kind](*content)
+        if kind == "Ended":
+            return msgspec.convert(content, Ended)
+        return msgspec.convert(content, dict[str, str])
+
+    def _leave(self) -> None:
+        self._lines.close()
+        self._socket.close()
 
     def _ended(self) -> int:
         """Wait for its end; its exit status, or a negative signal; 0 where it does not end."""
@@ -173,23 +162,14 @@ class ExaminerProcess:
         self._ended()
 
 
-def packed(what: Event | Turn | Ended | Closed | Raised) -> bytes:
+def line_of(kind: str, content: Any) -> bytes:
     """A line of ASCII, as names and messages of others may have lone surrogates."""
-    text = what.to_json() if isinstance(what, Event) else json.dumps(msgspec.to_builtins(what))
-    return f"{text}\n".encode()
+    return f"{json.dumps([kind, content])}\n".encode()
 
 
-def _work(
-    make: Callable[[], Examiner], connection: socket.socket, held: Sequence[ExaminerProcess]
-) -> NoReturn:
-    """Be a copy: examine what one is told to, until there is no more, and end.
-
-    held: whose sockets are the other one's.
-    """
+def _work(make: Callable[[], Examiner], connection: socket.socket) -> NoReturn:
+    """Be a copy: examine what one is told to, until there is no more, and end."""
     try:
-        for one in held:
-            one._lines.close()
-            one._socket.close()
         for number in SIGNALS:
             signal.signal(number, lambda *_: None)
         signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
@@ -205,9 +185,12 @@ def _examine(make: Callable[[], Examiner], connection: socket.socket) -> None:
     """Answer one turn after another. Raises BrokenPipeError where nobody listens any more."""
     sending = threading.Lock()
 
-    def send(what: Event | Ended | Closed | Raised) -> None:
+    def send(line: bytes) -> None:
         with sending:
-            connection.sendall(packed(what))
+            connection.sendall(line)
+
+    def tell(event: Event) -> None:
+        send(f"{event.to_json()}\n".encode())
 
     turns: SimpleQueue[Turn | None] = SimpleQueue()
     try:
@@ -215,12 +198,22 @@ def _examine(make: Callable[[], Examiner], connection: socket.socket) -> None:
         threading.Thread(target=_listen, args=(connection, turns, examiner), daemon=True).start()
         while (turn := turns.get()) is not None:
             try:
-                send(examiner.examine(turn, send))
+                send(line_of("Ended", asdict(examiner.examine(turn, tell))))
             except Exception as error:
-                send(Raised.of(error))
-        send(Closed(examiner.close()))
+                send(_raised(error))
+        send(line_of("left", examiner.close()))
     except Exception as error:
-        send(Raised.of(error))
+        send(_raised(error))
+
+
+def _raised(error: Exception) -> bytes:
+    """What an examination has raised, as it travels: its kind, and what it is made of."""
+    if isinstance(error, OSError) and error.errno in NO_ROOM:
+        error = cannot_write(error.filename or "a temporary file", error)
+    if not isinstance(error, NamedFailed | OutputError):
+        LOG.debug("an examination broke off", exc_info=error)
+        error = BrokenOff(words_of(error))
+    return line_of(type(error).__name__, error.args)
 
 
 def _listen(connection: socket.socket, turns: SimpleQueue[Turn | None], examiner: Examiner) -> None:
@@ -233,6 +226,6 @@ def _listen(connection: socket.socket, turns: SimpleQueue[Turn | None], examiner
             if line == STOP:
                 examiner.stop()
             else:
-                turns.put(msgspec.convert(json.loads(line), type=Turn))
+                turns.put(msgspec.convert(json.loads(line)[1], Turn))
     # The run was killed: workers end with their connections.
     os.kill(os.getpid(), signal.SIGKILL)

@@ -16,7 +16,7 @@ import importlib.metadata
 import platform
 import threading
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,19 +24,21 @@ from harness.cluster.executor import Unit, UnitError
 from harness.cluster.local import NODE
 from harness.cluster.usage import Usage
 from harness.confinement import probe
+from harness.core.outcomes import Status
 from harness.core.provenance import machine, now
 from harness.engine import claim_findings
 from harness.engine.bus import Bus
 from harness.engine.ending import to_the_end
 from harness.engine.examiner import Ended
-from harness.engine.plan import Plan, Tally, budget_text, unfinished, went_on
+from harness.engine.plan import Plan, budget_text, unfinished, went_on
 from harness.engine.portable import Portable, packed_files, write_files
 from harness.engine.sessions import Sessions
 from harness.engine.state import NamedFailed, RunState
 from harness.engine.texts import given as texts_given
-from harness.engine.units import Sum, UnitResult, are_of, perform
+from harness.engine.units import UnitResult, are_of, perform
 from harness.events import (
     FAIL,
+    Counted,
     Event,
     ExpectationJudged,
     Finished,
@@ -45,7 +47,6 @@ from harness.events import (
     Started,
     UnitDone,
     UnitResumed,
-    VocabularyLoaded,
 )
 from harness.findings.recipes import plain_name
 from harness.verdict import gate
@@ -54,7 +55,7 @@ from harness.verdict.coverage import Coverage
 from impls.specs import from_anywhere
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Sequence
 
     from harness.cluster.executor import Done, Executor
     from harness.engine.examiner import Studies
@@ -119,17 +120,18 @@ def execute(
     emit(begun(plan, command))
     if plan.texts is not None:
         emit(texts_given(plan, plan.texts))
-    run = RunState.begun(plan, emit, folder)
-    vocabularies = Vocabularies(run, studies, folder, ways)
+    run = RunState(plan, emit, folder)
+    vocabularies = Vocabularies(run, studies, folder, ways, coverage)
 
     def whole() -> None:
         vocabularies.go()
         if not run.stop.is_set():
-            claim_findings.note(run.tracker, claim_findings.broken(plan, run.tally), plan, coverage)
+            false = claim_findings.broken(plan, run.tally)
+            claim_findings.note(run.tracker, false, plan, coverage, Status.FALSE_CLAIM)
 
     try:
         ending = to_the_end(whole)
-        findings, tally = run.tracker.findings, run.tally
+        findings, tally = list(coverage.findings.values()), run.tally
         judged = gate.judge_expectations(
             plan.expectations,
             findings,
@@ -167,6 +169,8 @@ def execute(
             ],
         )
         emit(finished)
+        if ending.complete and ways.journal is not None:
+            ways.journal.remove()
     finally:
         folder.close()
     return RunResult(finished, findings, judged)
@@ -175,14 +179,21 @@ def execute(
 class Vocabularies(Sessions):
     """The vocabularies of a run, each with findings and a tally of its own; here all come together.
 
-    going_on: how the user goes on with it, where it is interrupted: the end of a sentence. notes:
-    a line where an earlier run had done some.
+    coverage: folded from all that is told. going_on: how the user goes on with it, where it is
+    interrupted: the end of a sentence. notes: a line where an earlier run had done some.
     """
 
-    def __init__(self, run: RunState, studies: Studies, folder: FindingsFolder, ways: Ways) -> None:
-        super().__init__(run, studies)
-        self._folder, self._ways = folder, ways
-        self._sum, self._usage = Sum(), Usage()
+    def __init__(
+        self,
+        run: RunState,
+        studies: Studies,
+        folder: FindingsFolder,
+        ways: Ways,
+        coverage: Coverage,
+    ) -> None:
+        super().__init__(run, studies, folder)
+        self._out, self._ways, self._coverage = folder.path, ways, coverage
+        self._usage = Usage()
         self._events: dict[str, list[Event]] = {}
         self._telling = threading.Lock()
         # A run of one vocabulary has nothing to go on with, and its events may be many.
@@ -197,7 +208,7 @@ class Vocabularies(Sessions):
         """
         run, plan, executor = self._run, self._run.plan, self._ways.executor
         with contextlib.ExitStack() as at_the_end:
-            at_the_end.callback(self._total)
+            at_the_end.callback(self._note_left)
             if executor is None:
                 self._ways.prepare(plan, run.emit, run.stop)
             else:
@@ -216,7 +227,6 @@ class Vocabularies(Sessions):
             if left and executor is None:
                 self.run(seconds, left)
             elif left and executor is not None:
-                at_the_end.callback(self._note_left)
                 self._perform(executor, left, seconds)
 
     def begin(self, source: str) -> Tell:
@@ -224,29 +234,27 @@ class Vocabularies(Sessions):
         events = self._events[source] = []
 
         def take(event: Event) -> None:
-            with self._telling:  # in the record in the order of their counts
-                if self._journal is not None:
-                    events.append(event)
-                self._run.emit(self._sum.take(event))
+            if self._journal is not None:
+                events.append(event)
+            self._tell_as_of_all(event)
 
         return take
 
-    def part(self, tell: Tell) -> RunState:
-        """A run with findings of its own."""
-        return self._run.part(tell, self._folder)
+    def _tell_as_of_all(self, event: Event) -> None:
+        """Tell an event of a vocabulary; buckets are counted over all vocabularies."""
+        with self._telling:  # in the record in the order of their counts
+            if isinstance(event, Counted):
+                before = self._coverage.counts.get(event.bucket, 0)
+                event = replace(event, count=before + event.more)
+            self._run.emit(event)
 
     def end(self, source: str, ended: Ended) -> None:
         """Add its tally, and keep what it came to if it is whole."""
         events = self._events.pop(source)
         with self._run.lock:
             self._run.tally.add(ended.tally)
-        if ended.whole and self._journal is not None:
-            self._keep(self._journal, source, events, ended.tally)
-            self._may_go_on()
-
-    def _may_go_on(self) -> None:
-        how = " with --resume" if self._ways.executor is None else ""
-        self.going_on = f"; the same command{how} goes on"
+        if ended.whole:
+            self._keep(source, events, ended.tally)
 
     def _perform(self, executor: Executor, sources: Sequence[str], seconds: float | None) -> None:
         """Have a cluster examine vocabularies; they are told in the order of the plan, so that the
@@ -283,41 +291,48 @@ class Vocabularies(Sessions):
         events = result.lasting()
         cases = Coverage.of(events).cases
         self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
-        write_files(result.files, self._folder.path)
-        tell = self.begin(done.name)
-        for event in events:
-            tell(event)
-        self._left += result.left
+        self._add(result, events)
+        self.left |= result.left
         if result.failed:
             raise NamedFailed(*result.failed)
-        self.end(done.name, Ended(whole=True, tally=result.tally))
+        self._kept(done.name, done.result)
         return result.unexpected
+
+    def _add(self, result: UnitResult, events: Sequence[Event]) -> None:
+        """Add what a vocabulary came to elsewhere, or in an earlier run."""
+        write_files(result.files, self._out)
+        for event in events:
+            self._tell_as_of_all(event)
+        self._run.tally.add(result.tally)
 
     def _tell(self, event: Event) -> None:
         """Take note of an event of a cluster, and pass it on."""
         self._usage.consume(event)
         self._run.emit(event)
 
-    def _total(self) -> None:
-        """Have the tracker of the run know all that was found."""
-        own = self._run.tracker.snapshot()
-        if own.findings and self._journal is not None:  # of no vocabulary
-            self._keep(self._journal, LEFT_BEHIND, own.findings, Tally().plain())
-        self._run.tracker.restore(self._sum.with_own(own))
+    def _note_left(self) -> None:
+        """Enter what workers left behind, which is of no vocabulary alone."""
+        run, status = self._run, Status.LEFT_PROCESSES
+        claim_findings.note(run.tracker, self.left, run.plan, self._coverage, status)
+        if findings := run.tracker.findings:
+            self._keep(LEFT_BEHIND, findings, {})
 
-    def _keep(
-        self, journal: Journal, name: str, events: Iterable[Event], tally: dict[str, object]
-    ) -> None:
+    def _keep(self, name: str, events: Sequence[Event], tally: dict[str, object]) -> None:
         """Keep what a vocabulary came to, with the files of the findings that stand."""
-        found, told, loaded = Sum(), [], []
-        for event in events:
-            found.take(event)
-            told.append(event.to_json())
-            if isinstance(event, VocabularyLoaded):
-                loaded.append(f"vocabularies/{plain_name(event.id)}")
-        below = [*(f"findings/{one}" for one in found.findings), *loaded]
-        files = packed_files(self._folder.path, below)
-        journal.keep(name, UnitResult(told, tally, files=files).packed())
+        known = Coverage.of(events)
+        below = [f"findings/{one}" for one in known.findings]
+        below += [f"vocabularies/{plain_name(one)}" for one in known.vocabularies]
+        told = [event.to_json() for event in events]
+        self._kept(name, UnitResult(told, tally, files=packed_files(self._out, below)).packed())
+
+    def _kept(self, name: str, result: bytes) -> None:
+        if self._journal is not None:
+            self._journal.keep(name, result)
+            self._may_go_on()
+
+    def _may_go_on(self) -> None:
+        how = " with --resume" if self._ways.executor is None else ""
+        self.going_on = f"; the same command{how} goes on"
 
     def _taken_up(self) -> set[str]:
         """Take up what an earlier run has kept, and return of which vocabularies that is."""
@@ -331,10 +346,7 @@ class Vocabularies(Sessions):
                 result = UnitResult.of(name, kept)
                 events, load = result.lasting(), plan.vocabularies.get(name)
                 if load is None or are_of(events, load()):
-                    write_files(result.files, self._folder.path)
-                    for event in events:
-                        self._run.emit(self._sum.take(event))
-                    self._run.tally.add(result.tally)
+                    self._add(result, events)
                     done.add(name)
         done.discard(LEFT_BEHIND)
         for name in sorted(done) if elsewhere else ():

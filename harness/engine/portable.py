@@ -176,24 +176,19 @@ def unpacked(sent: bytes, most: int) -> tuple[Any, dict[str, bytes]]:
     return stored.parsed(values), files
 
 
-def write_sent(folder: Path, name: str, content: bytes) -> None:
-    """Write a file that a node has sent below a folder, where findings and vocabularies are.
+def write_files(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files that were sent below a folder, where findings and vocabularies are.
 
     Raises OutputError, and UnitError for a name that leads elsewhere.
     """
-    parts = PurePosixPath(name).parts
-    if len(parts) < 3 or parts[0] not in SENT or ".." in parts:
-        raise UnitError(f"a node has sent {name!r}, which is no file of a finding")
-    path = folder / name
-    with writing(path):
-        path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, content)
-
-
-def write_files(files: Mapping[str, bytes], folder: Path) -> None:
-    """Write files that were packed below a folder. Raises OutputError, UnitError."""
     for name, content in files.items():
-        write_sent(folder, name, content)
+        parts = PurePosixPath(name).parts
+        if len(parts) < 3 or parts[0] not in SENT or ".." in parts:
+            raise UnitError(f"a node has sent {name!r}, which is no file of a finding")
+        path = folder / name
+        with writing(path):
+            path.parent.mkdir(parents=True, exist_ok=True)
+        write_whole(path, content)
 
 
 def packed_files(folder: Path, below: Collection[str] = ("",)) -> dict[str, bytes]:

@@ -12,14 +12,11 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies import embedded
-from harness.checks import CHECKS
 from harness.core.countdown import Countdown
-from harness.core.outcomes import Status
-from harness.engine import claim_findings
 from harness.engine.copies import ExaminerProcess
 from harness.engine.ending import BrokenOff
-from harness.engine.examiner import Examiner, Turn
-from harness.findings.entries import inputless
+from harness.engine.examiner import NO_TIME, Examiner, Turn
+from harness.events import NotReached
 from harness.workers import kept
 from impls import registry
 
@@ -27,32 +24,31 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
     from concurrent.futures import Future
 
-    from harness.engine.examiner import Ended, Left, Studies
+    from harness.engine.examiner import Ended, Studies
     from harness.engine.state import RunState, Tell
+    from harness.findings.folder import FindingsFolder
 
 
 class Sessions:
     """Goes through the vocabularies of a run, which share its tracker and its tally.
 
-    A subclass may say where the events of a vocabulary go (:meth:`begin`), give it a tracker and a
-    tally of its own (:meth:`part`), and do something with what it came to (:meth:`end`).
+    A subclass may say where the events of a vocabulary go (:meth:`begin`), and do something with
+    what it came to (:meth:`end`). folder: where there is one, each vocabulary has a tracker and a
+    tally of its own, and its findings are written there. left: what workers left behind: by
+    implementation, a line.
     """
 
-    def __init__(self, run: RunState, studies: Studies) -> None:
-        self._run, self._studies = run, studies
+    def __init__(
+        self, run: RunState, studies: Studies, folder: FindingsFolder | None = None
+    ) -> None:
+        self._run, self._studies, self._folder = run, studies, folder
         self._examiners: list[Examiner | ExaminerProcess] = []
-        self._left: list[Left] = []
-        """What workers left behind."""
         self._loads: list[float] = []
+        self.left: dict[str, str] = {}
 
     def begin(self, source: str) -> Tell:
         """Where the events of a vocabulary go that is about to be examined."""
         return self._run.emit
-
-    def part(self, tell: Tell) -> RunState:
-        """The run as a vocabulary has it, in the process that examines it."""
-        run = self._run
-        return run if tell == run.emit else run.part(tell)
 
     def end(self, source: str, ended: Ended) -> None:
         """Take note of what a vocabulary came to."""
@@ -69,7 +65,6 @@ class Sessions:
         self._unmeasured, self._weight = set(plan.scaled), sum(map(plan.weight, sources))
         unvisited = Unvisited(sources, embedded.algorithm, plan.weight)
         with contextlib.ExitStack() as open_:
-            open_.callback(self._note_left)
             with contextlib.suppress(OSError):  # who has no room for a worker says so later
                 kept.ANEW.start()
                 if any(registry.our_own(one.spec) for one in plan.participants):
@@ -106,27 +101,15 @@ class Sessions:
         for one in examiners:
             one.stop()
 
-    def _note_left(self) -> None:
-        """Tell what workers left behind, once for each implementation."""
-        run = self._run
-        if CHECKS["survival"] in run.plan.checks:
-            for one in {one.name: one for one in self._left}.values():
-                where = claim_findings.contract_of(run.plan, one.source, one.contract, one.who)
-                status = Status.LEFT_PROCESSES
-                run.tracker.note(inputless(where, status, one.name, one.line, run.plan.seed))
-
     def _begun(self, jobs: int) -> Examiner | ExaminerProcess:
         """One of several examiners."""
-        if jobs == 1:
-            return Examiner(self._run, self.part, self._studies, 1)
 
-        def copied() -> Examiner:
-            """The examiner in its own process, which has no use for the locks of this one."""
-            self._run.lock = threading.Lock()
-            return Examiner(self._run, self.part, self._studies, jobs)
+        def made() -> Examiner:
+            if jobs > 1:  # in a process of its own, which has no use for the locks of this one
+                self._run.lock = threading.Lock()
+            return Examiner(self._run, self._folder, self._studies, jobs)
 
-        others = [one for one in self._examiners if isinstance(one, ExaminerProcess)]
-        return ExaminerProcess(copied, others)
+        return ExaminerProcess(made) if jobs > 1 else made()
 
     def _go_through(
         self, unvisited: Unvisited, job: int, examiner: Examiner | ExaminerProcess
@@ -136,7 +119,7 @@ class Sessions:
         try:
             while not run.stop.is_set() and (source := unvisited.take(job)) is not None:
                 if run.left <= 0 and not run.plan.owed(source):
-                    run.note_unreached(source)
+                    run.emit(NotReached(source, NO_TIME))
                     continue
                 ended = examiner.examine(self._turn(source), self.begin(source))
                 self._unmeasured.discard(source)
@@ -152,7 +135,7 @@ class Sessions:
             if not (isinstance(error, BrokenOff) and run.stop.is_set()):
                 raise
         finally:
-            self._left += examiner.close()
+            self.left |= examiner.close()
 
     def _turn(self, source: str) -> Turn:
         """A vocabulary, with what decides how long it is examined."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from harness.core import exit_statuses, stored
 from harness.core.output import Lines, OutputError, cannot_write, write_whole
@@ -38,47 +38,43 @@ def ended(ending: Ending, cases: int = 0, fine: int = exit_statuses.HOLDS) -> Fi
     return Finished(ending.complete, "fail" if status else "pass", reasons, 0.0, cases, 0, status)
 
 
-class SteppedStudy(Protocol):
-    """A study that is a list of steps, told by events."""
+class SteppedStudy:
+    """A study that is a list of steps, told by events. name: that of its command."""
 
-    @property
-    def name(self) -> str:
-        """Its name, which is that of its command."""
-        ...
+    name: ClassVar[str]
 
     def identity(self) -> dict[str, Any]:
         """What must be the same for a record to go on, as plain JSON values."""
-        ...
+        raise NotImplementedError
 
     def opening(self) -> Sequence[Event]:
         """The events that a new record begins with: what decides the study."""
-        ...
+        return ()
 
     def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
         """What still stands of the events since the last step that was done whole.
 
         Where no step was, the events of :meth:`opening` are among them.
         """
-        ...
+        return ()
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """The names of all steps in their order, those done before included.
 
         past: the events of an earlier run, which this one goes on from.
         """
-        ...
+        raise NotImplementedError
 
     def step(self, name: str, tell: Callable[[Event], None]) -> None:
         """Do one step. Whatever it knows when it is interrupted, it tells before it ends."""
-        ...
+        raise NotImplementedError
 
     def close(self) -> None:
         """Let go of what the steps have in common, such as a pool of workers."""
-        ...
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """Return the closing event, of all events and of nothing else. Its seconds are ignored."""
-        ...
+        raise NotImplementedError
 
 
 def conduct(
@@ -93,7 +89,7 @@ def conduct(
     user, which are raised. Raises OutputError where the record cannot be gone on with, or written.
     """
     began = time.monotonic()
-    record = StepRecord(folder, study.name, study.identity(), study.kept)
+    record = StepRecord(folder, study)
     emitted: list[Event] = []
     replay = Bus([emitted.append, *consumers])
     emit = Bus([record.consume, emitted.append, *consumers])
@@ -130,60 +126,46 @@ class StepRecord:
     """The record of one study in a folder.
 
     past: what an interrupted record of the same study has that still stands; empty where the
-    study begins. kept: says what stands of the events of a step that was not done whole.
+    study begins. done: the steps that were done before, with the seconds that each took.
 
     A record that came to its end is replaced. One of the same study with another identity that did
     not come to its end is kept beside it as ``run.jsonl.old``. Raises OutputError for a folder
     that cannot be written, one with a record of something else, and a damaged record.
     """
 
-    def __init__(
-        self,
-        folder: Path,
-        study: str,
-        identity: dict[str, Any],
-        kept: Callable[[Sequence[Event]], Sequence[Event]],
-    ) -> None:
+    def __init__(self, folder: Path, study: SteppedStudy) -> None:
         self.path = folder / RECORD
-        self.past: tuple[Event, ...] = ()
-        beginning = StudyStarted(study, json.loads(json.dumps(identity)))
+        beginning = StudyStarted(study.name, json.loads(json.dumps(study.identity())))
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            if self.path.exists():
-                self._take(beginning, kept)
+            self.past = self._past(beginning, study) if self.path.exists() else []
             lines = "".join(f"{event.to_json()}\n" for event in (beginning, *self.past))
             write_whole(self.path, lines)
         except OSError as error:
             raise cannot_write(f"--out {folder}", error) from error
+        self.done = {one.step: one.seconds for one in self.past if isinstance(one, StepDone)}
         self._file = Lines(self.path, afresh=False)
 
-    def _take(
-        self, beginning: StudyStarted, kept: Callable[[Sequence[Event]], Sequence[Event]]
-    ) -> None:
+    def _past(self, beginning: StudyStarted, study: SteppedStudy) -> list[Event]:
+        """The events of an interrupted record with which the study goes on."""
         try:
-            events = list(read_events(self.path))
+            first, *events = [*read_events(self.path)] or [beginning]
         except ValueError as error:
             raise stored.damaged(self.path, str(error)) from error
-        if not events:
-            return  # killed before its first line was whole
-        first = events[0]
         if not isinstance(first, StudyStarted) or first.study != beginning.study:
             raise OutputError(
                 f"--out {self.path.parent}: has a {RECORD} that is not of {beginning.study}; "
                 "name another folder"
             )
-        last = events[-1]
-        if isinstance(last, Finished) and last.complete:
-            return
+        if events and isinstance(events[-1], Finished) and events[-1].complete:
+            return []
         if first != beginning:
             self.path.replace(self.path.with_name(f"{RECORD}.old"))
-            return
-        self.past = tuple(standing(events[1:], kept))
-
-    @property
-    def done(self) -> dict[str, float]:
-        """The steps that were done before, with the seconds that each took."""
-        return {event.step: event.seconds for event in self.past if isinstance(event, StepDone)}
+            return []
+        known = [event for event in events if not isinstance(event, Finished)]
+        ends = [at for at, one in enumerate(known, 1) if isinstance(one, StepDone)]
+        whole = max(ends, default=0)
+        return [*known[:whole], *study.kept(known[whole:])]
 
     def consume(self, event: Event) -> None:
         """Append an event. Raises OutputError."""
@@ -192,12 +174,3 @@ class StepRecord:
     def close(self) -> None:
         """Close the file."""
         self._file.close()
-
-
-def standing(
-    events: Sequence[Event], kept: Callable[[Sequence[Event]], Sequence[Event]]
-) -> list[Event]:
-    """The events of an interrupted record with which the study goes on."""
-    known = [event for event in events if not isinstance(event, Finished)]
-    whole = 1 + max((at for at, one in enumerate(known) if isinstance(one, StepDone)), default=-1)
-    return [*known[:whole], *kept(known[whole:])]

@@ -59,72 +59,43 @@ class Batch:
         return Case(self.inputs[index], self.generator, self.seed, self.start + index, place)
 
 
-class Stream:
-    """One generator's cases for one vocabulary, cut into batches.
+def stream(
+    generator: Generator,
+    vocabulary: Vocabulary,
+    seed: int,
+    max_input: int,
+    *,
+    timed: bool = False,
+    most: int = BATCH_CASES,
+) -> Iterator[Batch]:
+    """One generator's cases for one vocabulary, those that it can encode, cut into batches.
 
-    timed: the clock ends the run, and not the number of cases. most: cases of a batch.
+    ``start`` of a batch is the index of its first input; where inputs are passed over, indices of
+    later ones are counted without them (the stream is the same either way). timed: the clock ends
+    the run, and not the number of cases. most: cases of a batch.
     """
-
-    def __init__(
-        self,
-        generator: Generator,
-        vocabulary: Vocabulary,
-        seed: int,
-        max_input: int,
-        *,
-        timed: bool = False,
-        most: int = BATCH_CASES,
-    ) -> None:
-        self.name = generator.name
-        self._seed = seed
-        self._cases = generator.cases(vocabulary, seed)
-        self._can_encode = vocabulary.can_encode if vocabulary.byte_alphabet is not None else None
-        self._max_input = max_input
-        self._next = 0
-        self._number = 0
-        self._timed, self._most = timed, most
-
-    @property
-    def taken(self) -> int:
-        """How many cases have been taken."""
-        return self._next
-
-    def take(self) -> Batch | None:
-        """The next batch of inputs that the vocabulary can encode; None at the stream's end.
-
-        ``start`` is the index of the first; where inputs are passed over, indices of later ones
-        are counted without them (the stream is the same either way).
-        """
-        inputs: list[bytes] = []
-        most_cases, most_bytes = self._limits()
-        size = 0
-        skipped = 0
-        start = self._next
-        for data in self._cases:
-            unfit = self._can_encode is not None and not self._can_encode(data)
-            if unfit or len(data) > self._max_input:
-                skipped += 1
-                # A toy's alphabet fits next to nothing of some generators: give up on those.
-                if skipped > 50 * (len(inputs) + FIRST_BATCH_CASES):
-                    self._cases = iter(())
-                    break
-                continue
-            inputs.append(data)
-            size += len(data)
-            if len(inputs) >= min(most_cases, self._most) or size >= most_bytes:
+    fits = vocabulary.can_encode if vocabulary.byte_alphabet is not None else None
+    most_cases, most_bytes = FIRST_BATCH_CASES, BATCH_BYTES
+    if timed:
+        most_cases, most_bytes = TIMED_FIRST_CASES, TIMED_FIRST_BYTES
+    start = number = size = skipped = 0
+    inputs: list[bytes] = []
+    for data in generator.cases(vocabulary, seed):
+        if len(data) > max_input or (fits is not None and not fits(data)):
+            skipped += 1
+            # A toy's alphabet fits next to nothing of some generators: give up on those.
+            if skipped > 50 * (len(inputs) + FIRST_BATCH_CASES):
                 break
-        batch = Batch(self.name, self._seed, self._number, start, inputs)
-        self._next += len(inputs)
-        self._number += 1
-        return batch if inputs else None
-
-    def _limits(self) -> tuple[int, int]:
-        """The cases and the bytes of the next batch, which ends at whichever comes first."""
-        if self._number > 0:
-            return BATCH_CASES, TIMED_BYTES if self._timed else BATCH_BYTES
-        if self._timed:
-            return TIMED_FIRST_CASES, TIMED_FIRST_BYTES
-        return FIRST_BATCH_CASES, BATCH_BYTES
+            continue
+        inputs.append(data)
+        size += len(data)
+        if len(inputs) >= min(most_cases, most) or size >= most_bytes:
+            yield Batch(generator.name, seed, number, start, inputs)
+            start, number = start + len(inputs), number + 1
+            most_cases, most_bytes = BATCH_CASES, TIMED_BYTES if timed else BATCH_BYTES
+            inputs, size, skipped = [], 0, 0
+    if inputs:
+        yield Batch(generator.name, seed, number, start, inputs)
 
 
 def batches(
@@ -144,23 +115,19 @@ def batches(
     else, and their others take turns: a run of seconds has tasted every generator before.
     """
     streams = deque(
-        Stream(g, vocabulary, seed, max_input, timed=timed, most=most) for g in generators
+        stream(g, vocabulary, seed, max_input, timed=timed, most=most) for g in generators
     )
     first_round = len(streams)
     while streams:
-        stream = streams.popleft()
-        batch = stream.take()
-        if batch is not None:
-            streams.append(stream)
+        one = streams.popleft()
+        if (batch := next(one, None)) is not None:
+            streams.append(one)
             yield batch
         first_round -= 1
         if long and first_round == 0:
-            runs = Stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST)
-            yield from _certain(runs, long_runs.certain(vocabulary))
+            runs = stream(long_runs.GENERATOR, vocabulary, seed, 2 * long_runs.LONGEST)
+            count, taken = long_runs.certain(vocabulary), 0
+            while taken < count and (batch := next(runs, None)) is not None:
+                yield replace(batch, certain=True)
+                taken = batch.start + len(batch.inputs)
             streams.append(runs)
-
-
-def _certain(stream: Stream, count: int) -> Iterator[Batch]:
-    """The batches of a stream up to its ``count``-th case."""
-    while stream.taken < count and (batch := stream.take()) is not None:
-        yield replace(batch, certain=True)

@@ -6,8 +6,6 @@ its own. What one came to is bytes, which travel from a node, or lie beside the 
 
 from __future__ import annotations
 
-import threading
-from collections import Counter
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,15 +13,15 @@ from typing import TYPE_CHECKING, Any
 from corpora.vocabularies import scratch
 from harness.cluster.executor import UnitError
 from harness.core import stored
-from harness.engine.examiner import Ended, Examiner, Left, Turn
+from harness.engine.examiner import Ended, Examiner, Turn
 from harness.engine.portable import Portable, packed, packed_files, unpacked
 from harness.engine.state import NamedFailed, RunState
 from harness.engine.suites import Budget
-from harness.events import Counted, Event, Found, Phase, Preparing, VocabularyLoaded
-from harness.findings.causes import Snapshot
+from harness.events import Event, Phase, Preparing, VocabularyLoaded
 from harness.findings.folder import FindingsFolder
 
 if TYPE_CHECKING:
+    import threading
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
@@ -46,14 +44,15 @@ class UnitResult:
 
     events: as lines of a record. tally: as ``Tally.plain`` gives it. failed: the implementation,
     the vocabulary and the message where one that the user named could not load. unexpected: whether
-    there is a finding that nobody expects. files: by their paths in the output folder.
+    there is a finding that nobody expects. left: what workers left behind, by implementation.
+    files: by their paths in the output folder.
     """
 
     events: list[str]
     tally: dict[str, Any]
     failed: list[str] = field(default_factory=list)
     unexpected: bool = False
-    left: list[Left] = field(default_factory=list)
+    left: dict[str, str] = field(default_factory=dict)
     files: dict[str, bytes] = field(default_factory=dict)
 
     @classmethod
@@ -81,31 +80,6 @@ def are_of(events: Sequence[Event], vocabulary: Vocabulary) -> bool:
     return [one.fingerprint for one in loaded[:1]] == [vocabulary.fingerprint]
 
 
-class Sum:
-    """The findings of all units, and how often each bucket was counted. Thread-safe."""
-
-    def __init__(self) -> None:
-        self.findings: dict[str, Found] = {}
-        self.counts: Counter[str] = Counter()
-        self._lock = threading.Lock()
-
-    def take(self, event: Event) -> Event:
-        """Add an event of a unit, and return it as an event of the whole."""
-        with self._lock:
-            if isinstance(event, Counted):
-                self.counts[event.bucket] += event.more
-                return replace(event, count=self.counts[event.bucket])
-            if isinstance(event, Found):
-                self.findings.pop(event.replaces or "", None)
-                self.findings[event.id] = replace(event, replaces=None)  # that was told once
-            return event
-
-    def with_own(self, own: Snapshot) -> Snapshot:
-        """What the tracker of the run is to know: all of this, and what it has found itself."""
-        findings = [*self.findings.values(), *own.findings]
-        return Snapshot(findings, counts={**self.counts, **own.counts})
-
-
 def perform(
     keep: dict[str, Any],
     shared: Portable,
@@ -128,12 +102,13 @@ def perform(
     )
     events: list[Event] = []
     failed: list[str] = []
-    left: list[Left] = []
+    left: dict[str, str] = {}
     ended = Ended()
     with scratch.temporary("unit-") as path:
-        run = RunState.begun(plan, events.append, FindingsFolder(Path(path)))
+        folder = FindingsFolder(Path(path))
+        run = RunState(plan, events.append, folder)
         prepare(plan, run.emit, run.stop)
-        examiner = Examiner(run, lambda tell: run, studies, 1)
+        examiner = Examiner(run, folder, studies, 1)
         try:
             turn = Turn(source, plan.weight(source), 0.0, len(plan.scaled))
             ended = examiner.examine(turn, run.emit)

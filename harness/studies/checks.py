@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract, Observation
-    from harness.engine.examiner import Session
+    from harness.engine.session import Session
     from harness.engine.state import RunState
     from harness.findings.entries import Entry
     from harness.workers.pool import Pending, WorkerPool
@@ -80,7 +80,7 @@ class Checks(Study):
     def _by_number(self, session: Session) -> None:
         """Ask everybody everything, in one order, as many cases as are wanted."""
         run, pool = self._run, session.pool
-        contracts = session.opened.contracts()
+        contracts = session.contracts()
         named = run.plan.asked.get("checks", ())
         done: Counter[str] = Counter()
         half = (run.plan.budget.cases or 0) // 2
@@ -107,7 +107,7 @@ class Checks(Study):
         """Ask each at its own pace, until the session's time is over; then see to what is owed."""
         run, pool = self._run, session.pool
         run.settle_until(session.end + stretched(SETTLE_SECONDS))
-        contracts = session.opened.contracts()
+        contracts = session.contracts()
         self._judge.open(contracts)
 
         def examples() -> None:

@@ -53,7 +53,7 @@ def plan_of(
         generators=[FunctionGenerator(GIVEN, "inputs that were given", given)],
         checks=list(CHECKS.values()),
         expectations=expected,
-        suite=Suite(GIVEN, "inputs that were given", "1s", ANY_LENGTH, 0.0, 0),
+        suite=Suite(GIVEN, "1s", ANY_LENGTH, 0.0, 0),
         budget=Budget(),
         sampled=False,
         named=[name for name in names if judged is None or name in judged],

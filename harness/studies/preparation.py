@@ -41,8 +41,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.engine.examiner import Ended, Session
+    from harness.engine.examiner import Ended
     from harness.engine.plan import Plan
+    from harness.engine.session import Session
     from harness.events import Event
 
 JUDGES = "the harness"
@@ -197,7 +198,7 @@ class Preparation(Study):
     def step(self, session: Session) -> None:
         """Make what is made on first use."""
         run = self._run
-        for contract in session.opened.contracts():
+        for contract in session.contracts():
             if not run.stop.is_set():
                 session.pool.ask(contract, Inputs.of([b""])).wait()
         compile_models(session.vocabulary, run.stop.is_set)

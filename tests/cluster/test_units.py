@@ -12,7 +12,7 @@ from harness.cluster import addresses
 from harness.cluster.executor import ClusterError, Unit, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.engine.journal import FOLDER, Journal
-from harness.engine.portable import write_sent
+from harness.engine.portable import write_files
 from harness.engine.units import UnitResult
 from harness.events import ClusterUsed, UnitDone, UnitResumed
 from harness.studies.campaigns.state import Round
@@ -182,7 +182,7 @@ def test_a_result_that_was_damaged_is_performed_again(usual, tmp_path):
 )
 def test_a_node_writes_nothing_but_findings(name, tmp_path):
     with pytest.raises(UnitError, match="which is no file of a finding"):
-        write_sent(tmp_path / "out", name, b"")
+        write_files({name: b""}, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 
 

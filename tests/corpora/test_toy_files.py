@@ -7,7 +7,7 @@ import pytest
 from corpora.generators.catalog import generators
 from corpora.vocabularies.embedded import TOY_FILES, embedded
 from corpora.vocabularies.sources import resolve
-from harness.cli.catalogues import rows
+from harness.cli.commands.list import rows
 from impls import registry
 from impls.interface import Mode, Unsupported
 

@@ -119,7 +119,7 @@ def test_only_what_may_be_repeated_is_said_to_be():
 
 @pytest.mark.parametrize("kind", ["impls", "vocabs", "checks", "generators", "families"])
 def test_a_list_never_breaks_a_name(kind, monkeypatch):
-    from harness.cli.catalogues import rows
+    from harness.cli.commands.list import rows
 
     monkeypatch.setenv("COLUMNS", "40")
     done = CliRunner().invoke(app, ["list", kind])

@@ -1,5 +1,7 @@
 """What is killed: commands that go on, each small, with what it must come to in the end."""
 
+from __future__ import annotations
+
 import base64
 import json
 import xml.etree.ElementTree as ET
@@ -13,7 +15,7 @@ from rich.console import Console
 from corpora.families import user
 from corpora.vocabularies import sources
 from harness.cli.commands import forced as cli_forced
-from harness.cli.progress.fuzz import FuzzProgress
+from harness.cli.progress import CampaignProgress
 from harness.cli.records import recorded, reported
 from harness.core.countdown import Countdown
 from harness.engine import flow as runs
@@ -205,7 +207,7 @@ class Campaign:
         out = home / "out"
 
         def progress(known):
-            return FuzzProgress(Console(stderr=True), known, None)
+            return CampaignProgress(Console(stderr=True), None, known)
 
         def report(made):
             reported(out, where)

@@ -1,5 +1,7 @@
 """A small campaign, and what it has come to."""
 
+from __future__ import annotations
+
 import contextlib
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -7,7 +9,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from rich.console import Console
 
-from harness.cli.progress.fuzz import FuzzProgress
+from harness.cli.progress import CampaignProgress
 from harness.engine import streams
 from harness.ledger.engine import open_database
 from harness.studies.campaigns.store import CampaignStore, PartRow
@@ -42,7 +44,7 @@ def run(plan, where, out, shows=None, **options):
     store = CampaignStore(where, "test")
 
     def progress(known):
-        return shows or FuzzProgress(Console(quiet=True), known, None)
+        return shows or CampaignProgress(Console(quiet=True), None, known)
 
     return execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
 

@@ -4,21 +4,21 @@ import os
 import signal
 import socket
 import time
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import pytest
 
 from harness.core.output import OutputError
 from harness.engine import copies
-from harness.engine.copies import ExaminerProcess, packed
+from harness.engine.copies import ExaminerProcess, line_of
 from harness.engine.ending import BrokenOff
-from harness.engine.examiner import Ended, Left, Turn
+from harness.engine.examiner import Ended, Turn
 from harness.engine.state import NamedFailed
 from harness.events import Phase
 from tests.cluster.plans import plug_in, small_plan
 from tests.harness.test_sittings import sat
 
-LEFT = Left("mine", "sleep \udc80 600", "toy/raw", "toy", ["mine", "other"])
+LEFT = {"mine": "sleep \udc80 600"}
 
 HANG_SECONDS = 60.0
 
@@ -60,7 +60,7 @@ class Scripted:
         self.stopped = True
 
     def close(self):
-        return [LEFT]
+        return LEFT
 
 
 def made():
@@ -73,12 +73,12 @@ def turn(source, *hung):
 
 @pytest.fixture
 def copy():
-    one = ExaminerProcess(made, [])
+    one = ExaminerProcess(made)
     try:
         yield one
     finally:
         one._stopped = True  # nothing more is to be told of how it ends
-        assert one.close() in ([LEFT], [])
+        assert one.close() in (LEFT, {})
         assert not one._process.is_running()
 
 
@@ -88,7 +88,7 @@ def test_what_it_tells_comes_back_event_by_event(copy):
     assert ended == Ended(True, 0.5, {"hung": ["\udc80"], "claims": [["\udc80"]]})
     assert events == [Phase("examining usual \udc80")]
     assert copy.examine(turn("next"), events.append).whole
-    assert copy.close() == [LEFT]
+    assert copy.close() == LEFT
 
 
 @pytest.mark.parametrize(
@@ -114,11 +114,11 @@ def test_one_that_cannot_begin_says_why():
     def failing():
         raise ValueError("no room for a process")
 
-    copy = ExaminerProcess(failing, [])
+    copy = ExaminerProcess(failing)
     with pytest.raises(BrokenOff, match="ValueError: no room for a process"):
         copy.examine(turn("usual"), lambda event: None)
     copy.stop()
-    assert copy.close() == []
+    assert copy.close() == {}
 
 
 def test_it_is_stopped_while_it_examines(copy):
@@ -126,7 +126,7 @@ def test_it_is_stopped_while_it_examines(copy):
         copy.stop()
 
     assert not copy.examine(turn("long"), stop).whole
-    assert copy.close() == [LEFT]
+    assert copy.close() == LEFT
 
 
 def test_what_nobody_takes_is_passed_over_at_the_end(copy):
@@ -137,42 +137,40 @@ def test_what_nobody_takes_is_passed_over_at_the_end(copy):
 
     with pytest.raises(KeyboardInterrupt):
         copy.examine(turn("talking"), interrupted)
-    assert copy.close() == [LEFT]
+    assert copy.close() == LEFT
 
 
 def test_one_that_does_not_stop_is_killed(monkeypatch):
     monkeypatch.setattr(copies, "GRACE_SECONDS", 0.2)
     monkeypatch.setattr(Scripted, "stop", lambda self: None)
-    copy = ExaminerProcess(made, [])
+    copy = ExaminerProcess(made)
     copy.stop()
     with pytest.raises(BrokenOff):
         copy.examine(turn("long"), lambda event: None)
-    assert copy.close() == []
+    assert copy.close() == {}
     assert copy._ended() == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("unread", [False, True])
 def test_it_ends_with_the_process_that_has_begun_it(unread):
-    first = ExaminerProcess(made, [])
-    second = ExaminerProcess(made, [first])
+    """A later copy holds the connection of an earlier one, until it ends itself."""
+    first, second = ExaminerProcess(made), ExaminerProcess(made)
     if unread:  # then its end comes as an error
-        first._send(packed(turn("long")))
+        first._send(line_of("Turn", asdict(turn("long"))))
         first._socket.recv(1, socket.MSG_PEEK)
-    first._lines.close()
-    first._socket.close()  # as the kernel does when that process is killed
-    assert first._ended() == -signal.SIGKILL
-    assert second.examine(turn("usual"), lambda event: None).whole
-    assert second.close() == [LEFT]
+    for one in (first, second):
+        one._leave()  # as the kernel does when that process is killed
+    assert [one._ended() for one in (first, second)] == [-signal.SIGKILL] * 2
 
 
 def test_what_workers_left_is_not_lost_in_silence(monkeypatch):
     """Whether anything was left behind nobody knows then."""
     monkeypatch.setattr(Scripted, "close", lambda self: 1 / 0)
-    copy = ExaminerProcess(made, [])
+    copy = ExaminerProcess(made)
     assert copy.examine(turn("usual"), lambda event: None).whole
     with pytest.raises(BrokenOff, match="ZeroDivisionError"):
         copy.close()
-    assert copy.close() == []
+    assert copy.close() == {}
 
 
 def test_a_run_of_two_processes_is_the_run_of_one(tmp_path):

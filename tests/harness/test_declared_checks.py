@@ -9,7 +9,7 @@ import pytest
 from harness.checks import CHECKS
 from harness.checks.another_way import AsksAgain
 from harness.checks.base import Check, Judgement, Observation, Severity, ids_of
-from harness.cli.catalogues import rows
+from harness.cli.commands.list import rows
 from harness.core.outcomes import Encoded, Inputs, Results, Unsupported
 from impls.interface import Mode
 from reports import html, junit, sarif

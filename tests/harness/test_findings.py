@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 
-from harness.engine.units import Sum
 from harness.events import Counted, Found
 from harness.findings import patience
 from harness.findings.questions import NEUTRAL
@@ -236,8 +235,3 @@ def test_what_is_counted_is_told_once_for_many():
     told = [event for event in scene.events if isinstance(event, Counted)]
     assert len(told) < 10
     assert sum(event.more for event in told) == told[-1].count == 50
-    # Vocabularies that are examined apart are summed up.
-    whole = Sum()
-    for event in (*told, *told):
-        whole.take(event)
-    assert whole.counts == {told[-1].bucket: 100}

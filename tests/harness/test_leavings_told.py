@@ -15,12 +15,11 @@ from harness.cli.display import Display
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs, Status
+from harness.engine.flow import execute
 from harness.engine.selection import participants
-from harness.engine.sessions import Sessions
-from harness.engine.state import RunState
 from harness.engine.suites import Budget
 from harness.findings.entries import inputless
-from harness.findings.tracker import FindingTracker
+from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from harness.studies.forced import hunt as hunting
 from harness.studies.forced import run as walking
@@ -112,15 +111,15 @@ def test_a_selftest_holds_it_against_who_is_right(mark):
 
 
 @pytest.mark.thorough  # loads libraries, compiles
-def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(leaving, patched, mark):
+def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
+    leaving, patched, mark, tmp_path
+):
     patched(QUICK)
     # As each hunt of a selftest is, once it has found all that it looks for.
     plan = small_plan(500, (f"{WRONG}:OneToken", leaving), fail_fast=True).plan
-    tracker = FindingTracker(lambda event: None, lambda *given: None, (), {})
-    run = RunState(plan, lambda event: None, tracker)
-    Sessions(run, studies).run(None, plan.visited)
-    assert BUCKET in [found.bucket for found in tracker.findings]
-    assert len(tracker.findings) > 1
+    found = execute(plan, RunFolder(tmp_path), [], "test", studies).findings
+    assert BUCKET in [one.bucket for one in found]
+    assert len(found) > 1
 
 
 @pytest.mark.thorough  # a whole search

@@ -9,7 +9,7 @@ from corpora.generators.base import Case
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.questions import examine
-from harness.engine.examiner import Session
+from harness.engine.session import Session
 from harness.engine.state import RunState
 from harness.events import Found, Unsettled
 from harness.findings import patience
@@ -117,9 +117,8 @@ def test_a_run_by_number_goes_on_with_what_is_unfinished():
     tracker = SimpleNamespace(settle=settled.append, unexpected=False)
     run = RunState(plan, lambda event: None, tracker)
     pool = SimpleNamespace(turn=threading.Lock())
-    opened = SimpleNamespace(contracts=list)
     vocabulary = sources.resolve("toy_bytes")
-    Checks(run).step(Session(pool, "toy_bytes", vocabulary, opened, 0.0))
+    Checks(run).step(Session(pool, "toy_bytes", vocabulary, run, 0.0))
     assert settled == [pool]
 
 

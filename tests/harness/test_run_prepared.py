@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from corpora.vocabularies import sources
-from harness.cli.progress.bar import preparing as prepared
+from harness.cli.progress import preparing as prepared
 from harness.engine.suites import Budget
 from harness.events import ContractOpened, Phase, Preparing, VocabularyLoaded
 from harness.studies import preparation

@@ -8,11 +8,11 @@ from harness.core import exit_statuses
 from harness.core.interruption import Terminated
 from harness.core.output import OutputError
 from harness.engine.selection import SelectionError
-from harness.engine.steps import conduct
+from harness.engine.steps import SteppedStudy, conduct
 from harness.events import Finished, Phase, StepDone, StudyStarted, read_events
 
 
-class Counting:
+class Counting(SteppedStudy):
     """Tells a phase before and after each step; one of them raises an error in between."""
 
     name = "counting"

@@ -21,9 +21,9 @@ from harness.checks.questions import examine
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs, Unsupported
 from harness.engine import judge
-from harness.engine.examiner import Session
 from harness.engine.examples import Exercise, exercises
 from harness.engine.plan import Tally
+from harness.engine.session import Session
 from harness.engine.state import RunState
 from harness.engine.suites import Budget
 from harness.events.run import Explained
@@ -336,19 +336,10 @@ def check(monkeypatch, scripted):
     run = RunState(plan, lambda event: None, tracker)
     run.countdown.start()
     monkeypatch.setattr(checks, "Feed", lambda *given: scripted)
-    opened = SimpleNamespace(contracts=lambda: [])
     vocabulary = SimpleNamespace(
         id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
     )
-    Checks(run).step(
-        Session(
-            scripted,
-            "v",
-            vocabulary,
-            opened,
-            time.monotonic() + 5,
-        )
-    )
+    Checks(run).step(Session(scripted, "v", vocabulary, run, time.monotonic() + 5))
     return run
 
 

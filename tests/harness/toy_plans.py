@@ -48,7 +48,7 @@ def toy_plan(
         "references": frozenset({"bpe.naive"}),
         "generators": [generators()[name] for name in drawn],
         "checks": [CHECKS[name] for name in checks],
-        "suite": Suite("fuzz", "small", "endless", longest, 0.0, 0),
+        "suite": Suite("fuzz", "endless", longest, 0.0, 0),
         "budget": Budget(cases=cases),
         "limits": Limits(seconds=120.0, deaths=3, batch_deaths=1),
     }

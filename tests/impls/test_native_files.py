@@ -163,7 +163,7 @@ for target in roster.field().values():
         sys.modules[library.module] = None  # whoever imports it now gets an ImportError
 
 from corpora.vocabularies.sources import resolve
-from harness.cli import catalogues
+from harness.cli.commands.list import rows
 from harness.engine import selection
 from harness.studies.bench.plan import participants
 
@@ -172,7 +172,7 @@ assert vocabulary.unexpressed
 joining = selection.readers([vocabulary])
 present, missing = selection.participants([], joining)
 print(joining, "tokenizers" in {one.name for one in present}, set(roster.field()) & set(missing))
-print(len(catalogues.rows("impls")), len(participants([])[0]))
+print(len(rows("impls")), len(participants([])[0]))
 for name in roster.field():
     try:
         selection.participants([name])

@@ -10,7 +10,7 @@ from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
-from harness.cli.catalogues import rows
+from harness.cli.commands.list import rows
 from harness.engine import selection
 from impls import registry, roster
 from impls.adapters import tiktoken

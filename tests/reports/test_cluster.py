@@ -8,7 +8,7 @@ import json
 import pytest
 from rich.console import Console
 
-from harness.cli.progress.bar import Progress, nodes
+from harness.cli.progress import Progress, nodes
 from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,

@@ -9,7 +9,7 @@ from typing import Annotated
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.core import exit_statuses
 from harness.core.countdown import Countdown
 from harness.core.interruption import exit_status

@@ -17,7 +17,7 @@ from harness.cli.options import (
     name_missing,
     option,
 )
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.cli.records import opened
 from harness.cli.study_command import conducted, show
 from harness.studies.bench.plan import DOCUMENT, make_plan

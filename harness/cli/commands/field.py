@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from harness.checks import CHECKS, MEASURES
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.cli.records import recorded, reported
 from harness.cli.study_command import conducted
 from harness.cluster import addresses

@@ -12,7 +12,7 @@ from corpora.grammars.json_schema import Whitespace
 from corpora.vocabularies import sources
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.cli.records import reported
 from harness.cluster import addresses
 from harness.engine.selection import SelectionError

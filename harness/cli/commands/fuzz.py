@@ -10,7 +10,7 @@ from corpora.generators.catalog import generators
 from harness.checks import CHECKS
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.fuzz import FuzzProgress
+from harness.cli.progress import CampaignProgress
 from harness.cli.records import reported
 from harness.cluster import addresses
 from harness.engine import selection
@@ -145,7 +145,7 @@ def command(
         generators=[catalog[n] for n in selection.chosen("generator", generator, catalog)],
         checks=[CHECKS[n] for n in checks],
         expectations=expectations.with_shipped(expect),
-        suite=Suite("fuzz", "a campaign", "endless", LONGEST_INPUT, 0.0, 0),
+        suite=Suite("fuzz", "endless", LONGEST_INPUT, 0.0, 0),
         budget=amount,
         seed=seed,
         jobs=options.at_once(jobs),
@@ -170,13 +170,13 @@ def command(
     if executor is not None:
         campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
 
-    def progress(before: set[str]) -> FuzzProgress:
+    def progress(before: set[str]) -> CampaignProgress:
         console.print(
             f"fuzzing {plural(len(plan.vocabularies), 'vocabulary')} with "
             f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
             f"{'' if resume else ', starting again'}"
         )
-        return FuzzProgress(console, before, amount.seconds)
+        return CampaignProgress(console, amount.seconds, before)
 
     def report(made: Record) -> None:
         reported(out, where)

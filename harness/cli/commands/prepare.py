@@ -9,7 +9,7 @@ from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
 from harness.cli.display import Display
 from harness.cli.options import Jobs, Vocabs, at_once
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.engine import selection
 from harness.engine.plan import Plan
 from harness.engine.suites import SUITES, Budget

@@ -166,4 +166,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        return perform(plan, out, ledger, Ways(prepare, journal, resume, executor), journal.remove)
+        return perform(plan, out, ledger, Ways(prepare, journal, resume, executor))

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import Progress
 from harness.cli.study_command import conducted, show
 from harness.cluster import addresses
 from harness.core.countdown import seconds_text

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from functools import partial
 from pathlib import Path
 from typing import Annotated
 
-from rich.console import Console
-
 from corpora.families import user
 from harness.cli import options
 from harness.cli.display import Display
-from harness.cli.progress.bar import Progress
+from harness.cli.progress import CampaignProgress
 from harness.cli.study_command import conducted, show
 from harness.cluster import addresses
 from harness.core.countdown import seconds_text
-from harness.events import Event, Phase, Searched
-from harness.studies.campaigns.state import Round
+from harness.events import Searched
 from harness.studies.worst.plan import make_plan
 from harness.studies.worst.results import report_of
 from harness.studies.worst.run import WorstStudy
 from reports import worst as told
-from reports.blocks.units import plural
 from reports.studies import of
 
 EPILOG = """
@@ -106,7 +101,7 @@ def command(
     console = Display(stderr=True)
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
     console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
-    progress = WorstProgress(console, seconds)
+    progress = CampaignProgress(console, seconds)
     line = options.command_line()
     size_of = plan.plan.limits.memory + addresses.WORKER_BYTES
     opened = partial(addresses.opened, cluster, 1, size_of) if cluster else None
@@ -120,36 +115,3 @@ def command(
             added = f"  added to {report.families}: see tokgate list families"
             console.print(added, style="dim")
     return finished.exit_status
-
-
-class WorstProgress(Progress):
-    """How far the search is, and the worst so far. budget: in seconds."""
-
-    def __init__(self, console: Console, budget: float) -> None:
-        super().__init__(console)
-        self._budget, self._doing, self._best = budget, "", ""
-        self._targets: dict[str, Round] = {}
-
-    def announce(self, event: Event) -> None:
-        """What is being done, or what happens on a cluster."""
-        if isinstance(event, Phase):
-            self._doing = event.text
-            self._watch()
-        else:
-            self.consume(event)
-
-    def publish(self, done: Round, cases: int) -> None:
-        """A generation is committed."""
-        self._targets[done.target] = done
-        for event in map(Event.from_json, done.events):
-            if isinstance(event, Phase):
-                self._best = event.text
-        self._watch()
-
-    def _watch(self) -> None:
-        facts: Counter[str] = Counter()
-        for one in self._targets.values():
-            facts.update(one.facts)
-        counts = [plural(count, name) for name, count in facts.items() if count]
-        share = min(self.spent / self._budget, 1.0) if self._targets else 0.0
-        self.watch(share, ", ".join([self._doing, *counts]), self._best)

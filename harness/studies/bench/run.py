@@ -13,7 +13,7 @@ from corpora.texts import benchmarks as texts
 from harness.confinement import probe
 from harness.core import exit_statuses
 from harness.core.provenance import machine, now
-from harness.engine.steps import ended
+from harness.engine.steps import SteppedStudy, ended
 from harness.events import (
     Benched,
     BenchStarted,
@@ -41,7 +41,7 @@ UNTOLD = ("time", "command", "machine", "confinement")
 """Fields of ``BenchStarted`` that do not decide what is measured."""
 
 
-class BenchStudy:
+class BenchStudy(SteppedStudy):
     """Measures how fast implementations encode. watch: told the share that is done, and what is."""
 
     name = "bench"
@@ -75,10 +75,6 @@ class BenchStudy:
     def opening(self) -> Sequence[Event]:
         """What decides the measurement."""
         return [self._started]
-
-    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
-        """Nothing: a kind of text is measured in one go, all implementations side by side."""
-        return ()
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """The kinds of text, mode by mode, vocabulary by vocabulary."""

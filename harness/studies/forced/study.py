@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.engine.examiner import Session
+    from harness.engine.session import Session
     from harness.engine.state import RunState
     from harness.events import Event
 

@@ -11,10 +11,10 @@ import hypothesis
 
 from corpora.generators import strategies
 from corpora.generators.mutations import mutants
-from harness.engine.streams import Batch, Stream
+from harness.engine.streams import Batch, stream
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
@@ -58,20 +58,20 @@ def generated(
     generator: Generator, vocabulary: Vocabulary, seeded: Callable[[int], int], longest: int
 ) -> Maker[Batch]:
     """Batches of a generator, its stream cut into segments. seeded: the seed of each segment."""
-    follows, stream = -1, None
+    follows: int = -1
+    left: Iterator[Batch] = iter(())
 
     def take(number: int, place: int) -> Batch | None:
         """The stream is run up to a batch that does not follow the last one."""
-        nonlocal follows, stream
+        nonlocal follows, left
         segment, within = 0, place
         if generator.name not in FINITE:
             segment, within = divmod(place, SEGMENT)
-        if stream is None or place != follows or within == 0:
-            stream = Stream(generator, vocabulary, seeded(segment), longest)
-            for _ in range(within):
-                stream.take()
+        if place != follows or within == 0:
+            whole = stream(generator, vocabulary, seeded(segment), longest)
+            left = islice(whole, within, None)
         follows = place + 1
-        return stream.take()
+        return next(left, None)
 
     return take
 

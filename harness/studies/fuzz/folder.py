@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from corpora import whole_files
 from harness.core.output import OutputError, cannot_write, write_whole, writing
-from harness.engine.portable import write_sent
+from harness.engine.portable import write_files
 from harness.findings.folder import OURS, FindingsFolder
 from harness.studies.fuzz.state import State
 
@@ -70,9 +70,9 @@ class CampaignFolder(FindingsFolder):
         """
         found = {path.rpartition("/")[0] for path in files if path.endswith("/input.bin")}
         staying = {name for name in found if self._shared and self._stays(name, files)}
-        for path in sorted(files, key=lambda one: (one.endswith("/input.bin"), one)):
-            if path.rpartition("/")[0] not in staying:
-                write_sent(self.path, path, files[path])
+        order = sorted(files, key=lambda one: (one.endswith("/input.bin"), one))
+        new = {one: files[one] for one in order if one.rpartition("/")[0] not in staying}
+        write_files(new, self.path)
 
     def _stays(self, folder: str, files: Mapping[str, bytes]) -> bool:
         """Whether what a folder has of a finding is as small as what came of it.

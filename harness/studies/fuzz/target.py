@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
 from harness.engine.judge import Judge
+from harness.engine.session import Session
 from harness.engine.state import RunState
 from harness.engine.streams import Batch
 from harness.events import (
@@ -130,12 +131,10 @@ class Target:
         state, plan = self.state, self._run.plan
         vocabulary, pool = plan.vocabularies[self._source](), self._pool
         pool.claims.take()  # of rounds that are lost
-        opened = self._run.begin(pool, self._source, vocabulary)
-        opened.wait(self._ended)
-        if self._ended():
+        session = Session(pool, self._source, vocabulary, self._run)
+        if not session.load(self._ended):
             raise Stopped
-        opened.announce()
-        self._contracts = opened.contracts()
+        self._contracts = session.contracts()
         self._shapes = Shapes(vocabulary)
         for contract in self._contracts:  # libraries make what they make on first use
             pool.ask(contract, Inputs.of([b""])).wait()
@@ -291,8 +290,7 @@ class Target:
                 self._events.append(Withdrawn(name, self._source, reason))
         state.withdrawn |= withdrawn
         state.add(self._events)
-        self._run.note_excused(pool, self._source)
-        self._run.note_claims(pool)
+        self._run.note_answers(pool, self._source)
         state.losses = pool.losses()
         state.shared = sorted({*state.shared, *map(mark, self._smallest())})
         state.snapshot = self._tracker.snapshot()

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.participants import Participant
-    from harness.engine.examiner import Session
+    from harness.engine.session import Session
     from harness.engine.state import RunState
     from harness.events import Measured
     from harness.workers.pool import WorkerPool
@@ -88,7 +88,7 @@ class Growth(Study):
 
     def step(self, session: Session) -> None:
         """Measure for the part of the run's time that one vocabulary has for it."""
-        run, plan, contracts = self._run, self._run.plan, session.opened.contracts()
+        run, plan, contracts = self._run, self._run.plan, session.contracts()
         participants = {one.name: one for each in contracts for one in each.participants}
         own = own_candidates(plan.participants, plan.named, plan.references) & participants.keys()
         named = named_on(plan, session.source, sorted(participants))
@@ -125,7 +125,7 @@ class Growth(Study):
             session.pool.limit_by((lambda: math.inf) if owed else run.left_for_questions)
             stopped = within(seconds, stop)
             with contextlib.suppress(OutOfTime):
-                contracts, probe = session.opened.contracts(), suiting[0].make(vocabulary, PROBE, 0)
+                contracts, probe = session.contracts(), suiting[0].make(vocabulary, PROBE, 0)
                 on = answering(session.pool, one, contracts, probe)
                 if on is not None:
                     self._examine(on, contracts, suiting, many, stopped, owed=owed)
@@ -196,7 +196,7 @@ class Growth(Study):
         besides = rest if own and not measured else []
         measurement = Measurement(
             session.pool,
-            session.opened.contracts(),
+            session.contracts(),
             taken,
             plan.suite.scaling_bytes,
             own=own,
@@ -221,7 +221,7 @@ class Growth(Study):
 
         It is measured even if it was withdrawn because of such inputs: small sizes come first.
         """
-        run, pool, contracts = self._run, session.pool, session.opened.contracts()
+        run, pool, contracts = self._run, session.pool, session.contracts()
         made = costly_families(pool, name, contracts)
         if not made or run.stop.is_set():
             return

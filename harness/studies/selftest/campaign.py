@@ -10,14 +10,15 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from corpora.families.catalog import TELLING
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
+from harness.core.outcomes import Status
 from harness.core.participants import Participant
+from harness.engine import claim_findings
 from harness.engine.plan import Plan
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
@@ -29,6 +30,7 @@ from harness.studies.default import studies
 from harness.studies.selftest.catalog import resolved
 from harness.studies.selftest.events import Sighting
 from harness.studies.selftest.groups import Kind, Shown, references
+from harness.verdict.coverage import Coverage
 from harness.workers import Limits
 
 if TYPE_CHECKING:
@@ -95,10 +97,16 @@ def campaign(
         fail_fast=True,
         limits=HANGING if group.kind is Kind.APART else Limits(),
     )
-    run = RunState(plan, partial(ledger.consume, began), ledger)
-    sessions = Sessions(run, studies)
+    coverage = Coverage()
+
+    def emit(event: Event) -> None:
+        coverage.consume(event)
+        ledger.consume(began, event)
+
+    sessions = Sessions(RunState(plan, emit, ledger), studies)
     opened(sessions)
     sessions.run(seconds, plan.visited)
+    claim_findings.note(ledger, sessions.left, plan, coverage, Status.LEFT_PROCESSES)
     shown = {name: suspect.shown(growing) for name, suspect in ledger.suspects.items()}
     return shown, dict(ledger.cases)
 

@@ -20,6 +20,7 @@ from harness.core import exit_statuses
 from harness.core.countdown import Countdown
 from harness.core.provenance import machine, now
 from harness.engine.selection import SelectionError
+from harness.engine.steps import SteppedStudy
 from harness.engine.suites import SUITES, parse_budget
 from harness.events import Finished, Phase, UnitDone
 from harness.studies.selftest import hunts
@@ -107,7 +108,7 @@ def matching(pattern: str, known: dict[str, Mutant]) -> list[str]:
     return found
 
 
-class Selftest:
+class Selftest(SteppedStudy):
     """One selftest.
 
     now: the clock of its budget, which begins to run with the first case. opened: opens the
@@ -251,9 +252,6 @@ class Selftest:
             self._tell(judged)
         else:  # cut off in a later round, it escaped in the one before
             self._missed[name] = before if before and judged.trouble else judged
-
-    def close(self) -> None:
-        """There is nothing to let go of: each hunt ends its own workers."""
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The verdict: every mistake caught under its name, and nothing found of what is right."""

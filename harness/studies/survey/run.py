@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from corpora.texts import benchmarks
 from harness.core.interruption import INTERRUPTED, TERMINATED, again
 from harness.engine.flow import execute
-from harness.engine.steps import conduct, ended
+from harness.engine.steps import SteppedStudy, conduct, ended
 from harness.events import BatchDone, Finished, MatchPlayed, Phase, read_events
 from harness.findings.folder import RunFolder
 from harness.studies.bench.plan import BenchPlan
@@ -56,7 +56,7 @@ class SurveyPlan:
     speed: bool = True
 
 
-class SurveyStudy:
+class SurveyStudy(SteppedStudy):
     """Compares libraries with the reference of each vocabulary, one after another.
 
     out: the folder of all runs. watch: told the share that is done, and what is. played: called
@@ -100,14 +100,6 @@ class SurveyStudy:
             "texts": list(plan.texts.given) if plan.texts is not None else [],
             "speed": plan.speed,
         }
-
-    def opening(self) -> Sequence[Event]:
-        """Nothing: what decides a match is in its own record."""
-        return ()
-
-    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
-        """Nothing: a match that was broken off is played again."""
-        return ()
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """The matches, vocabulary by vocabulary, and then their speed."""
@@ -199,9 +191,6 @@ class SurveyStudy:
 
         study = BenchStudy(plan, self._command, watch)
         _unless_interrupted(conduct(study, self._out / SPEED, ()))
-
-    def close(self) -> None:
-        """Nothing: each match has workers of its own."""
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: whatever the matches showed fails nothing, as each has a verdict of its own."""

@@ -128,7 +128,7 @@ def make_plan(
         participants=[participant],
         generators=(),
         checks=(),
-        suite=Suite("worst", "a search", "5m", full, 0.0, 0),
+        suite=Suite("worst", "5m", full, 0.0, 0),
         budget=Budget(seconds=budget),
         seed=seed,
         limits=Limits(SECONDS, memory=memory, deaths=DEATHS, hangs=HANGS),

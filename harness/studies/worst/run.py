@@ -11,7 +11,7 @@ from corpora.families import user
 from harness.core.countdown import Countdown
 from harness.core.output import writing
 from harness.engine.costs import NotLoaded, loaded
-from harness.engine.steps import ended
+from harness.engine.steps import SteppedStudy, ended
 from harness.events import Finished, Searched
 from harness.studies.campaigns.session import Session
 from harness.studies.campaigns.store import CampaignStore
@@ -41,7 +41,7 @@ DATABASE = "search.db"
 
 
 @dataclass(slots=True)
-class WorstStudy:
+class WorstStudy(SteppedStudy):
     """The study: one step, which goes on with the search that the folder has a database of.
 
     families: the file that what was found is added to, None for no file. opened: opens the executor
@@ -60,14 +60,6 @@ class WorstStudy:
         """What decides the search; the time that it is given does not."""
         scattered = {"cluster": True} if self.opened is not None else {}
         return self.search.identity() | scattered
-
-    def opening(self) -> Sequence[Event]:
-        """Nothing: what decides the search is told with what it found."""
-        return ()
-
-    def kept(self, unfinished: Sequence[Event]) -> Sequence[Event]:
-        """Nothing: what was searched is in the database."""
-        return ()
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """One step."""
@@ -124,9 +116,6 @@ class WorstStudy:
                 raise
             finally:
                 report.prepared, report.spent = searched.prepared, searched.spent + rest.spent
-
-    def close(self) -> None:
-        """There is nothing to let go of: the workers end with the search."""
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: there is no gate, whatever was found."""

@@ -173,8 +173,8 @@ class State(state.State):
 
     @property
     def facts(self) -> dict[str, int]:
-        """Inputs that were measured, kinds that have a place, and deaths."""
-        return {"input": self.cases, "kind": self.kinds, "death": self.died}
+        """Kinds that have a place, and deaths."""
+        return {"kinds": self.kinds, "deaths": self.died}
 
     def check(self) -> None:
         """Who has several places is one candidate again."""

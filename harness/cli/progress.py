@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import threading
 import time
+from collections import Counter
+from collections.abc import Iterable
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -37,6 +40,9 @@ from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
 from reports.cluster import sentences
 from reports.texts import reading
+
+if TYPE_CHECKING:
+    from harness.studies.campaigns.state import Round
 
 BAR_WIDTH = 30
 """The width of a bar in columns, so that there is room for words beside it on 80 columns."""
@@ -223,6 +229,59 @@ class Progress:
     def stop(self) -> None:
         """Take the moving part off the terminal; again, it does nothing."""
         self._live.stop()
+
+
+class CampaignProgress(Progress):
+    """The display of a campaign, which tells of each round once it is committed.
+
+    seconds: of the session, None where it is endless or ends by its cases. known: ids of findings
+    from before: what is found again is not told; None where a campaign is not for findings.
+    """
+
+    every = 60.0
+
+    def __init__(
+        self, console: Console, seconds: float | None, known: Iterable[str] | None = None
+    ) -> None:
+        self._known = None if known is None else {*known}
+        self._new: set[object] = set()
+        self._targets: dict[str, Round] = {}
+        self._cases = 0
+        super().__init__(console, seconds, each_unit=False)
+
+    def announce(self, event: Event) -> None:
+        """What a thread is busy with, which is too much for lines, or what happens on a cluster."""
+        if isinstance(event, Phase):
+            self._what = event.text
+        else:
+            self.consume(event)
+
+    def publish(self, done: Round, cases: int) -> None:
+        """A round of so many cases is committed: tell what is new in it, and the worst so far."""
+        with self._lock:
+            self._cases += cases
+            self._targets[done.target] = done
+            for event in map(Event.from_json, done.events):
+                if isinstance(event, Phase):
+                    self.show(Phase, event.text)
+                elif isinstance(event, ImplementationFailed | Withdrawn):
+                    self.consume(event)
+            for one in done.findings:
+                if one.id not in (self._known or ()) and one.minimal:
+                    self._new.add(self.found(one, "new"))
+            self.show(self, "", self.facts())
+
+    def facts(self) -> str:
+        """One line on how it goes."""
+        counts: Counter[str] = Counter()
+        for one in self._targets.values():
+            counts.update(one.facts)
+        if self._known is not None:
+            counts["new findings"] = len(self._new)
+        rate = self._cases / max(1.0, self.spent)
+        told = [f"{self._cases:,} cases ({rate:,.0f}/s)"]
+        told += [f"{name} {count:,}" for name, count in counts.items()]
+        return "   ".join(told)
 
 
 def preparing(event: Preparing) -> str:
