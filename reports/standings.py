@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 from corpora.plain_text import one_line
 from harness.events import Measured
@@ -17,9 +16,6 @@ from reports.record import RunRecord
 from reports.studies import bad
 from reports.text import clipped
 from reports.words import SEVERITIES, severity
-
-if TYPE_CHECKING:
-    from harness.ledger.models import RunGrowth  # SQLAlchemy is slow
 
 Z = 1.959964
 """The quantile of the normal distribution for intervals of 95 %."""
@@ -99,7 +95,7 @@ def worst(word: str, href: str, expected: Sequence[bool]) -> Cell:
     return Cell((Span(word, href=href), Span(counts, "quiet")), sort=place)
 
 
-def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
+def growth(rows: Sequence[Measured]) -> Cell:
     """The worst growth of an implementation, and on which family."""
     if not rows:
         return Cell(Span("not measured", "quiet"), sort=-1)
@@ -107,7 +103,7 @@ def growth(rows: Sequence[Measured | RunGrowth]) -> Cell:
     return Cell((tally(one), Span(f" {one.family}", "quiet")), sort=one.exponent or -1)
 
 
-def tally(one: Measured | RunGrowth) -> Span:
+def tally(one: Measured) -> Span:
     """A verdict on growth with its exponent."""
     return Span(one.verdict + exponent(one.exponent), f"tally {one.verdict}")
 

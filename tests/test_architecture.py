@@ -25,7 +25,6 @@ ALLOWED = {
         "harness.events",
         "harness.verdict",
         "harness.checks",
-        "harness.ledger.history",
         "harness.ledger.models",
         "harness.ledger.trends",
         "harness.studies.forced.counterexamples",

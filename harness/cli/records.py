@@ -37,7 +37,7 @@ def reported(folder: Path, ledger: str | None = None, *, keep: bool = False) -> 
     record = recorded(folder)
     database = opened(ledger) if keep else None
     if database is not None:
-        from harness.ledger.recorder import keep_run  # noqa: PLC0415 (SQLAlchemy is slow)
+        from harness.ledger.store import keep_run  # noqa: PLC0415 (SQLAlchemy is slow)
 
         keep_run(database, record.coverage, folder)
     with writing(folder):
@@ -49,8 +49,7 @@ def opened(ledger: str | None) -> Engine | None:
     """The database of a ledger, if there is one, with all its tables. Raises LedgerError."""
     if ledger is None:
         return None
-    from harness.ledger import models  # noqa: F401, PLC0415 (SQLAlchemy is slow)
-    from harness.ledger.engine import open_database  # noqa: PLC0415 (likewise)
+    from harness.ledger.engine import open_database  # noqa: PLC0415 (SQLAlchemy is slow)
 
     return open_database(ledger)
 
@@ -63,7 +62,7 @@ def known(ledger: str | None) -> tuple[list[trends.Trend], dict[str, trends.Seen
     database = opened(ledger)
     if database is None:
         return [], {}
-    from harness.ledger.history import history  # noqa: PLC0415 (likewise)
+    from harness.ledger.store import history  # noqa: PLC0415 (likewise)
 
     found = history(database)
     return trends.series(found), trends.seen(found)

@@ -21,7 +21,7 @@ BUSY_SECONDS = 60.0
 
 CHECK = "check the path or URL"
 
-SCHEMA = 1
+SCHEMA = 2
 """The number of the tables' shape; another one in a database means another version of tokgate."""
 
 
@@ -32,12 +32,7 @@ class LedgerError(OutputError):
 class Base(DeclarativeBase):
     """Base of all tables."""
 
-    type_annotation_map: ClassVar[dict[Any, Any]] = {
-        int: sa.BigInteger,
-        list[str]: sa.JSON,
-        list[Any]: sa.JSON,
-        dict[str, Any]: sa.JSON,
-    }
+    type_annotation_map: ClassVar[dict[Any, Any]] = {int: sa.BigInteger, dict[str, Any]: sa.JSON}
 
 
 class Schema(Base):
@@ -45,6 +40,20 @@ class Schema(Base):
 
     __tablename__ = "tokgate_schema"
     number: Mapped[int] = mapped_column(sa.Integer, primary_key=True)
+
+
+class Kept(Base):
+    """A run, or a measurement of speed, that came to its end.
+
+    id: 32 hex digits. started: ISO 8601 in UTC, so that its order is that of time. campaign: the
+    name of its campaign, if any. events: lines of JSON, compressed by zlib.
+    """
+
+    __tablename__ = "records"
+    id: Mapped[str] = mapped_column(sa.String(32), primary_key=True)
+    started: Mapped[str] = mapped_column(sa.String(40), index=True)
+    campaign: Mapped[str | None]
+    events: Mapped[bytes]
 
 
 def fault(error: SQLAlchemyError) -> str:

@@ -81,12 +81,12 @@ def entries(project: Project) -> str:
         for name in project.libraries
     ]
     for name in project.vocabularies:
-        kinds = {f"{row.format} {row.algorithm}" for row in project.loaded[name]}
+        kinds = {f"{one.format} {one.algorithm}" for one in project.loaded[name]}
         words = " ".join(sorted(kinds))
         found.append(["vocabulary", name, address("vocabularies", name), words])
     for defect in project.defects:
         named = " ".join([*defect.ids[:20], *defect.libraries])
-        words = f"{named} {defect.family} {defect.severity} {defect.state} {defect.row.bucket}"
+        words = f"{named} {defect.family} {defect.severity} {defect.state} {defect.shown[1].bucket}"
         found += [["defect", defect.title, defect.page, words]] * bool(defect.page)
     shown = [[printable(text) for text in entry] for entry in found]
     # Inside an element of HTML nothing may look like its end.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import datetime
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
@@ -10,10 +9,9 @@ from itertools import chain
 
 from corpora.vocabularies.embedded import embedded
 from corpora.vocabularies.sources import PACKAGED
-from harness.events import Counted, Found, Started
-from harness.ledger.history import History
-from harness.ledger.models import RunGrowth
-from harness.ledger.trends import Trend
+from harness.events import Counted, Found, Measured
+from harness.ledger.models import History, Run
+from harness.ledger.trends import Trend, trend
 from impls.registry import registered
 from reports import standings, trends
 from reports.blocks import Banner, Block, Cell, Facts, Inline, Items, Paragraph, Section, Span
@@ -22,15 +20,23 @@ from reports.blocks.units import count, duration, exponent, plural
 from reports.findings import card
 from reports.record import RunRecord
 from reports.site import feeds, speeds
-from reports.site.project import FIXED, LIVE, UNSEEN, Asked, Defect, Project, day, live, totals
+from reports.site.project import (
+    FIXED,
+    LIVE,
+    UNSEEN,
+    Defect,
+    Project,
+    day,
+    live,
+    source_of,
+    totals,
+)
 from reports.site.shared import Site, Told, address, facts, judged, link, listing
 from reports.studies import grouped
 from reports.text import literal
 from reports.words import SEVERITIES
 
 PER = 1_000_000
-MAX_SCRIPTS = 5 << 20
-"""Bytes of all reproducers together."""
 ANYWHERE = ("random:", "tiktoken:", "hf:", *PACKAGED)
 """How vocabularies are named that every machine can get."""
 MOST_HEX = 500
@@ -63,8 +69,8 @@ def render(
     yield "assets/site.js", read_all("report.js", *PLOT_SCRIPTS, "site/site.js")
     yield ".nojekyll", ""  # so that GitHub Pages serves the files as they are
     newest, libraries = news(project.defects), project.libraries
-    wrong = {name: disagreements(name, project.releases[name]) for name in libraries}
-    tables, fast = speeds.latest(history.speeds), speeds.series(history.speeds)
+    wrong = {name: disagreements(name, project) for name in libraries}
+    tables, fast = speeds.latest(project.speeds), speeds.series(project.speeds)
     yield site.page("index.html", "", _index(project, news_section(newest)))
     yield site.page("defects.html", "Defects", all_defects(project.defects))
     over_time = sorted([*chain(*wrong.values()), *series], key=lambda one: one.unit != "findings")
@@ -89,11 +95,11 @@ def render(
         yield site.page(address("vocabularies", name), name, _vocabulary(name, project))
     yield from defect_pages(site)
     if history.runs:
-        yield "feed.xml", feeds.feed(site, newest, history.runs[-1].started)
+        yield "feed.xml", feeds.feed(site, newest, history.runs[-1].began.time)
 
 
 def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
-    there, runs = live(project.defects), [*project.runs.values()]
+    there, runs = live(project.defects), project.runs
     libraries, vocabularies = project.libraries, project.vocabularies
     said = "The ledger has no run yet."
     if runs:
@@ -108,7 +114,7 @@ def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
         ("Libraries", len(libraries)),
         ("Vocabularies", len(vocabularies)),
         ("Runs", len(runs)),
-        ("Comparisons", count(sum(run.comparisons for run in runs))),
+        ("Comparisons", count(sum(run.ended.comparisons for run in runs))),
         ("Live defects", Span(len(there), "bad" if there else "")),
         ("Fixed", sum(one.state == FIXED for one in project.defects)),
     ]
@@ -137,13 +143,13 @@ def _index(project: Project, newest: Sequence[Block]) -> list[Block]:
 def _of_library(project: Project, name: str) -> Told:
     """The facts of a library, by its latest version."""
     there = live(project.of(name))
-    there.sort(key=lambda one: (one.row.expected, SEVERITIES.index(one.severity)))
+    there.sort(key=lambda one: (one.expected, SEVERITIES.index(one.severity)))
     where, word = f"/{address('libraries', name)}#defects", there[0].severity if there else ""
     told = judged(project.latest(name))
     return {
         "Agreement:": told["Agreement:"],
         "Cases:": told["Cases:"],
-        "Worst live defect": standings.worst(word, where, [one.row.expected for one in there]),
+        "Worst live defect": standings.worst(word, where, [one.expected for one in there]),
         "Worst growth": standings.growth(project.growth.get(name, [])),
         "Deaths:": told["Deaths:"],
         "Last judged": told["Last judged"],
@@ -153,7 +159,7 @@ def _of_library(project: Project, name: str) -> Told:
 def _of_vocabulary(project: Project, name: str) -> Told:
     """The facts of a vocabulary, or of all random ones of a kind."""
     rows = project.loaded[name]
-    row, many = rows[-1], len({one.vocabulary for one in rows})
+    row, many = rows[-1], len({one.id for one in rows})
     return {
         "Format": row.format,
         "Algorithm": row.algorithm,
@@ -167,7 +173,7 @@ def _library(name: str, project: Project) -> Iterator[Block]:
     """The page of a library, up to its speed."""
     defects, latest, version = project.of(name), project.latest(name), project.version(name)
     there = live(defects)
-    expected = sum(one.row.expected for one in there)
+    expected = sum(one.expected for one in there)
     known = f" ({expected:,} of them expected)" if expected else ""
     clean = "pass" if totals(latest)["compared"] and not there else "neutral"
     tone = "fail" if len(there) > expected else clean
@@ -182,9 +188,9 @@ def _library(name: str, project: Project) -> Iterator[Block]:
     yield from listing("Agreement by vocabulary", "Vocabulary", rows, caption)
     yield from defect_table(defects, f"Defects of {name}")
     versions: list[tuple[Inline, Told]] = []
-    for asked in project.releases[name]:
-        runs = {one.run.id for one in asked}
-        seen = sum(one.blamed and not runs.isdisjoint(one.seen) for one in defects)
+    for asked in project.releases.get(name, []):
+        runs = {one.run for one in asked}
+        seen = sum(one.blamed and any(run in runs for run, _ in one.sightings) for one in defects)
         told = {**judged(asked), "Defects seen:": seen}
         versions.append((asked[0].version, told))
     yield from listing("Version history", "Version", versions, "The latest version last")
@@ -198,15 +204,15 @@ def _library(name: str, project: Project) -> Iterator[Block]:
     yield from listing("Growth", "Family", growth, caption, style="")
 
 
-def _of_growth(row: RunGrowth) -> Told:
+def _of_growth(row: Measured) -> Told:
     """The facts of a measurement. Time: at the largest size, with its rate: ``1.2 ms, 45 MB/s``."""
-    seconds, size = row.seconds or 0, row.bytes or 0
+    size, seconds = row.points[-1] if row.points else (None, 0.0)
     took = f"{duration(seconds)}, {size / seconds / 1e6:.3g} MB/s" if seconds and size else ""
     return {
         "Vocabulary": row.vocabulary,
         "Verdict": Span(row.verdict, f"tally {row.verdict}"),
         "Exponent:": exponent(row.exponent, row.low, row.high).lstrip(),
-        "Bytes:": row.bytes,
+        "Bytes:": int(size) if size else None,
         "Time:": Cell(took, sort=seconds),
     }
 
@@ -231,16 +237,15 @@ def _vocabulary(name: str, project: Project) -> list[Block]:
     ]
 
 
-def disagreements(name: str, versions: Sequence[Sequence[Asked]]) -> list[Trend]:
+def disagreements(name: str, project: Project) -> list[Trend]:
     """How often a library that is compared with others is wrong, over all runs."""
-    points = []
-    for run, rows in grouped(chain(*versions), lambda one: one.run).items():
-        if compared := sum(one.row.compared for one in rows):
-            share = sum(one.row.wrong for one in rows) / compared
-            when = datetime.datetime.fromisoformat(run.started)
-            points.append((when, rows[0].version, share * PER))
+    rates = []
+    for run in project.runs:
+        told = [one for one in run.tallies if one.implementation == name]
+        if compared := sum(one.compared for one in told):
+            rates.append((run, sum(one.wrong for one in told) / compared * PER))
     title = f"{name}: wrong in a million comparisons"
-    return [Trend(title, "in a million", sorted(points))] if points else []
+    return [trend(title, "in a million", name, rates)] if rates else []
 
 
 def news(defects: Iterable[Defect]) -> list[tuple[str, str, Defect]]:
@@ -248,16 +253,16 @@ def news(defects: Iterable[Defect]) -> list[tuple[str, str, Defect]]:
 
     The time is that of a run, in ISO 8601.
     """
-    unexpected = [one for one in defects if not one.row.expected]
-    found = [(one.first.started, "new", one) for one in unexpected]
-    found += [(one.fixing.started, FIXED, one) for one in unexpected if one.fixing]
+    unexpected = [one for one in defects if not one.expected]
+    found = [(one.first.began.time, "new", one) for one in unexpected]
+    found += [(one.fixing.began.time, FIXED, one) for one in unexpected if one.fixing]
     return sorted(found, key=lambda one: (*one[:2], one[2].ids[0]), reverse=True)
 
 
 def titled(defect: Defect) -> Inline:
     """What happens, with a link to its page, and the smallest input."""
     title = Span(defect.title, href=f"/{defect.page}" * bool(defect.page))
-    shown = literal(defect.detail.found.input, INPUT_SHOWN)
+    shown = literal(defect.shown[1].input, INPUT_SHOWN)
     return title, " ", Span(str(shown), "literal quiet")
 
 
@@ -265,7 +270,7 @@ def told(defect: Defect) -> Told:
     """The facts of a defect."""
     state = (
         Span(defect.state, BADGES[defect.state]),
-        Span(" expected", "badge expected") if defect.row.expected else None,
+        Span(" expected", "badge expected") if defect.expected else None,
         None if defect.blamed else Span(" nobody is blamed", "badge none"),
         Span(f" in {defect.fixed_in}", "quiet block-line") if defect.fixing else None,
     )
@@ -275,7 +280,7 @@ def told(defect: Defect) -> Told:
         "Vocabulary": link("vocabularies", defect.family),
         "First seen:": day(defect.first),
         "Last seen:": day(defect.last),
-        "In runs:": f"{len(defect.seen):,} of {defect.judged:,}",
+        "In runs:": f"{len({run for run, _ in defect.sightings}):,} of {defect.judged:,}",
     }
 
 
@@ -289,7 +294,7 @@ def all_defects(defects: Sequence[Defect]) -> list[Block]:
     """The page of all defects."""
     there, states = live(defects), [one.state for one in defects]
     said = (
-        f"{sum(one.row.expected for one in there):,} of them expected; "
+        f"{sum(one.expected for one in there):,} of them expected; "
         f"{plural(states.count(FIXED), 'fixed one')}, {states.count(UNSEEN):,} not seen lately."
     )
     return [
@@ -315,14 +320,11 @@ def news_section(newest: Sequence[tuple[str, str, Defect]]) -> list[Section]:
 
 def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
     """The page of each defect that has one, and its reproducer beside it."""
-    spent = 0
-    for defect in site.project.defects:
-        if not defect.page:
-            continue
-        name, script = defect.ids[0], defect.detail.reproducer or ""
-        spent += len(script)
-        beside = f"{name}.py" if script and spent <= MAX_SCRIPTS else None
-        if beside:
+    for defect in (one for one in site.project.defects if one.page):
+        run, found = defect.shown
+        beside = None
+        if script := run.scripts.get(found.id):
+            beside = f"{found.id}.py"
             yield f"defects/{beside}", script
         since = f"{plural(defect.without, 'complete run')} since {day(defect.last)} without it"
         said = {
@@ -331,25 +333,24 @@ def defect_pages(site: Site) -> Iterator[tuple[str, str]]:
             "versions are the same.",
             FIXED: f"Fixed in {defect.fixed_in}: {since}.",
         }
-        harmful = defect.state == LIVE and defect.blamed and not defect.row.expected
+        harmful = defect.state == LIVE and defect.blamed and not defect.expected
         tone = "pass" if defect.fixing else "fail" if harmful else "neutral"
         names = [piece for one in defect.libraries for piece in (", ", link("libraries", one))]
-        known: Told = {"Libraries": tuple(names[1:]), "First seen with": defect.since}
+        since = defect.versions(defect.first)
+        known: Told = {"Libraries": tuple(names[1:]), "First seen with": since}
         blocks = [
             Banner(defect.title, said[defect.state], tone),
             facts({**known, **told(defect)}),
-            *_finding(defect, site, beside),
+            *_finding(run, found, beside),
         ]
-        yield site.page(defect.page, f"{name}: {defect.title}", blocks)
+        yield site.page(defect.page, f"{found.id}: {defect.title}", blocks)
 
 
-def _finding(defect: Defect, site: Site, script: str | None) -> list[Block]:
+def _finding(run: Run, found: Found, script: str | None) -> list[Block]:
     """The finding in full. script: the file beside the page."""
-    detail, project = defect.detail, site.project
-    run, found = project.runs[detail.run], replace(detail.found, reproducer=script)
-    source = project.sources.get((run.id, found.vocabulary), "")
-    began = Started(run.started, run.seed, run.suite, run.budget, "", project.versions[run.id], "")
-    record = RunRecord.from_events([began, found, Counted(found.bucket, defect.row.count)])
+    found, source = replace(found, reproducer=script), source_of(run, found.vocabulary)
+    count = run.coverage.counts.get(found.bucket, 1)
+    record = RunRecord.from_events([run.began, found, Counted(found.bucket, count)])
     reads = (
         f"The script reads the vocabulary {source} where the folder of a run has it, from "
         "../../vocabularies/."

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 
 from harness.events import Found
-from harness.ledger.history import History, RecordedFinding
-from harness.ledger.models import Run, RunFinding, RunTally, RunVocabulary
+from harness.ledger.models import History, Run, Tally
 from harness.verdict.diff import gone
+from reports.speeds import tables
 from reports.studies import grouped
 from reports.words import severity, spoken
 
@@ -23,9 +22,6 @@ FEWEST_WITHOUT = 3
 
 MAX_PAGES = 1_000
 """Defects with a page of their own: the live ones, and of the others the last seen."""
-
-NO_LIBRARIES = frozenset({"tokgate", "python"})
-"""Entries among a run's versions that are no implementation."""
 
 RANDOM = "random:"
 """The names and sources of random vocabularies begin so."""
@@ -40,56 +36,87 @@ Counts = Counter[str]
 class Defect:
     """A finding over all runs.
 
-    ids: of all its findings; on random vocabularies, which differ from run to run, what is alike in
-    all but the vocabulary is one defect. row: the last. family: of the vocabulary, as its page is
-    about it. detail: it in full, as a run told it. first, last: runs that saw it. seen:
-    the runs that saw it, of the ``judged`` runs that did or could have (:meth:`Project._able`).
-    without: the complete ones of these that came after the last that saw it. since: versions that
-    it was first seen with; fixing: the first run of another version without it, and fixed_in those,
-    where it is fixed. page: its file, if any.
+    sightings: the runs that saw it, each with what it told; on random vocabularies, which differ
+    from run to run, what is alike in all but the vocabulary is one defect. family: of the
+    vocabulary, as its page is about it. judged: how many runs saw it or could have
+    (:meth:`Project._able`). without: the complete ones of these that came after the last that saw
+    it. fixing: the first run of another version without it, where it is fixed. page: its file, if
+    any.
     """
 
-    ids: Sequence[str]
-    row: RunFinding
+    sightings: Sequence[tuple[Run, Found]]
     family: str
-    detail: RecordedFinding
-    first: Run
-    last: Run
-    seen: AbstractSet[str]
     judged: int
     without: int
-    state: str
-    since: str
     fixing: Run | None
-    fixed_in: str
     page: str = ""
+
+    @property
+    def ids(self) -> list[str]:
+        """The ids of all its findings; its address has the first."""
+        return list(dict.fromkeys(found.id for _, found in self.sightings))
+
+    @property
+    def shown(self) -> tuple[Run, Found]:
+        """The finding of its address, as the last run that saw it told it."""
+        return next(one for one in reversed(self.sightings) if one[1].id == self.ids[0])
+
+    @property
+    def first(self) -> Run:
+        """The first run that saw it."""
+        return self.sightings[0][0]
+
+    @property
+    def last(self) -> Run:
+        """The last run that saw it."""
+        return self.sightings[-1][0]
+
+    @property
+    def expected(self) -> bool:
+        """Whether an expectations file covers it."""
+        return self.sightings[-1][1].expected is not None
+
+    @property
+    def state(self) -> str:
+        """What became of it."""
+        return FIXED if self.fixing else UNSEEN if self.without else LIVE
 
     @property
     def title(self) -> str:
         """What happens, in words."""
-        return spoken(self.detail.found)
+        return spoken(self.shown[1])
 
     @property
     def severity(self) -> str:
         """How bad it is, in a word."""
-        return severity(self.detail.found)
+        return severity(self.shown[1])
 
     @property
     def libraries(self) -> list[str]:
         """Who has it."""
-        return list(dict.fromkeys(self.row.culprits))
+        return list(dict.fromkeys(self.shown[1].culprits))
 
     @property
     def blamed(self) -> bool:
         """Whether anybody is: not, where equally trusted ones differ."""
-        return not self.detail.found.undecided
+        return not self.shown[1].undecided
+
+    @property
+    def fixed_in(self) -> str:
+        """The versions that do not have it, where it is fixed."""
+        return self.versions(self.fixing) if self.fixing else ""
+
+    def versions(self, run: Run) -> str:
+        """The versions of its libraries in a run: ``mine 1.2``."""
+        have = run.began.versions
+        return ", ".join(f"{name} {have.get(name, '')}".strip() for name in self.libraries)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Asked:
     """A tally with what it is of. family: of its vocabulary, as its page is about it."""
 
-    row: RunTally
+    tally: Tally
     run: Run
     version: str
     family: str
@@ -103,12 +130,12 @@ def totals(asked: Iterable[Asked]) -> Counts:
     """
     most = {
         (
-            one.row.implementation, one.version, one.row.vocabulary,
-            one.run.campaign, one.run.suite, one.run.seed,
-        ): one.row
-        for one in sorted(asked, key=lambda one: (one.row.compared, one.row.cases))
+            one.tally.implementation, one.version, one.tally.vocabulary,
+            one.run.campaign, one.run.began.suite, one.run.began.seed,
+        ): one.tally
+        for one in sorted(asked, key=lambda one: (one.tally.compared, one.tally.cases))
     }  # fmt: skip
-    return Counter({kind: sum(getattr(row, kind) for row in most.values()) for kind in COUNTED})
+    return Counter({kind: sum(getattr(one, kind) for one in most.values()) for kind in COUNTED})
 
 
 def live(defects: Iterable[Defect]) -> list[Defect]:
@@ -118,7 +145,13 @@ def live(defects: Iterable[Defect]) -> list[Defect]:
 
 def day(run: Run) -> str:
     """The day of a run: ``2026-11-27``."""
-    return run.started[:10]
+    return run.began.time[:10]
+
+
+def source_of(run: Run, vocabulary: str) -> str:
+    """The text by which a vocabulary of a run was given, where it was loaded."""
+    loaded = run.coverage.vocabularies.get(vocabulary)
+    return loaded.source if loaded else ""
 
 
 def family_of(name: str, source: str = "") -> str:
@@ -138,58 +171,50 @@ class Project:
     releases: by library, all that it was asked, version by version, the latest last. growth: by
     library, the last of each vocabulary and family, the steepest first. defects: the live ones
     first, then by the time last seen. loaded: what runs say of each vocabulary, or of all random
-    ones of a kind.
+    ones of a kind. speeds: the tables of all measurements.
     """
 
     def __init__(self, history: History) -> None:
-        self.runs = {run.id: run for run in history.runs}
-        self.versions: dict[str, dict[str, str]] = {run: {} for run in self.runs}
-        for version in history.versions:
-            self.versions[version.run][version.name] = version.version
-        self.sources = {(row.run, row.vocabulary): row.source for row in history.vocabularies}
-        self._details = {one.found.id: one for one in history.details}
-        asked = [
-            Asked(
-                row, self.runs[row.run], self.versions[row.run].get(row.implementation, ""),
-                self.family(row),
-            )
-            for row in history.tallies
-            if row.cases
-        ]  # fmt: skip
-        self._asked = grouped(asked, lambda one: one.row.implementation)
-        # What the ledger does not have in full is told when a run sees it again.
-        findings = [row for row in history.findings if row.id in self._details]
-        made = [self._defect(rows) for rows in grouped(findings, self._alike).values()]
-        made.sort(key=lambda one: one.ids[0])
-        made.sort(key=lambda one: one.last.started, reverse=True)
-        made.sort(key=lambda one: (STATES.index(one.state), one.row.expected))
-        self.defects = [
-            replace(one, page=f"defects/{one.ids[0]}.html" * (place < MAX_PAGES))
-            for place, one in enumerate(made)
-        ]
-        steepest = sorted(
-            {
-                (row.implementation, row.vocabulary, row.family): row for row in history.growth
-            }.values(),
-            key=lambda row: -(row.exponent or 0),
+        self.runs = history.runs
+        self.speeds = [one for events in history.measurements for one in tables(events)]
+        self.loaded = grouped(
+            (one for run in self.runs for one in run.coverage.vocabularies.values()),
+            lambda one: family_of(one.id, one.source),
         )
-        self.growth = grouped(steepest, lambda row: row.implementation)
-        names = {*self._asked, *self.growth, *(row.implementation for row in history.speeds)}
-        names.update(name for one in made for name in one.libraries)
-        self.libraries = sorted(names - NO_LIBRARIES)
+        self._asked = grouped(
+            (
+                Asked(
+                    one, run, run.began.versions.get(one.implementation, ""),
+                    self._family(run, one.vocabulary),
+                )
+                for run in self.runs
+                for one in run.tallies
+                if one.cases
+            ),
+            lambda one: one.tally.implementation,
+        )  # fmt: skip
         self.releases = {
             name: sorted(
-                grouped(self._asked.get(name, []), lambda one: one.version).values(),
+                grouped(asked, lambda one: one.version).values(),
                 key=lambda rows: (day(rows[-1].run), day(rows[0].run)),
             )
-            for name in self.libraries
+            for name, asked in self._asked.items()
         }
-        self.loaded = grouped(history.vocabularies, self.family)
+        measured = [one for run in self.runs for one in run.coverage.growth.values()]
+        latest = {(one.implementation, one.vocabulary, one.family): one for one in measured}
+        steepest = sorted(latest.values(), key=lambda one: -(one.exponent or 0))
+        self.growth = grouped(steepest, lambda one: one.implementation)
+        self.defects = self._defects()
+        names = {*self._asked, *self.growth}
+        names.update(name for one in self.defects for name in one.libraries)
+        timed = (cell for one in self.speeds for line in one.lines for cell in line.cells.values())
+        names.update(cell.implementation for cell in timed if cell.timings)
+        self.libraries = sorted(names)
         self.vocabularies = sorted(self.loaded)
 
     def latest(self, library: str, vocabulary: str = "") -> list[Asked]:
         """What its latest version was asked (on a vocabulary)."""
-        asked = self.releases[library][-1:]
+        asked = self.releases.get(library, [])[-1:]
         return [one for rows in asked for one in rows if vocabulary in ("", one.family)]
 
     def version(self, library: str) -> str:
@@ -204,66 +229,68 @@ class Project:
         """The defects on a vocabulary."""
         return [one for one in self.defects if vocabulary == one.family]
 
-    def family(self, row: RunTally | RunFinding | RunVocabulary) -> str:
-        """The vocabulary that a page is about, of a row about one."""
-        return family_of(row.vocabulary, self.sources.get((row.run, row.vocabulary), ""))
+    @staticmethod
+    def _family(run: Run, vocabulary: str) -> str:
+        return family_of(vocabulary, source_of(run, vocabulary))
 
-    def _alike(self, row: RunFinding) -> tuple[str, ...]:
-        """By which findings are the same defect."""
-        family = self.family(row)
-        return (row.id,) if family == row.vocabulary else (family, row.bucket)
+    def _defects(self) -> list[Defect]:
+        """All defects in their order, each with its page."""
+        sightings: dict[tuple[str, str], list[tuple[Run, Found]]] = {}
+        for run in self.runs:
+            for found in run.coverage.findings.values():
+                family = self._family(run, found.vocabulary)
+                # A random vocabulary, and with it the finding's id, is another in each run.
+                same = found.id if family == found.vocabulary else found.bucket
+                sightings.setdefault((family, same), []).append((run, found))
+        made = [self._defect(family, seen) for (family, _), seen in sightings.items()]
+        made.sort(key=lambda one: one.ids[0])
+        made.sort(key=lambda one: one.last.began.time, reverse=True)
+        made.sort(key=lambda one: (STATES.index(one.state), one.expected))
+        return [
+            replace(one, page=f"defects/{one.ids[0]}.html" * (place < MAX_PAGES))
+            for place, one in enumerate(made)
+        ]
 
-    def _with(self, run: Run, names: Iterable[str]) -> str:
-        """The versions of some libraries in a run: ``mine 1.2``."""
-        have = self.versions[run.id]
-        return ", ".join(f"{name} {have.get(name, '')}".strip() for name in names)
-
-    def _defect(self, rows: Sequence[RunFinding]) -> Defect:
-        """What became of a finding, by its rows of all runs.
+    def _defect(self, family: str, sightings: Sequence[tuple[Run, Found]]) -> Defect:
+        """What became of a finding, by all that runs told of it.
 
         It is fixed where a library of another version has been asked in so many complete runs
         without it that chance would explain it in fewer than one of twenty cases, if each run saw
         it as often as those did until it was last seen.
         """
-        row, seen = rows[-1], {one.run for one in rows}
-        ids = tuple(dict.fromkeys(one.id for one in rows))
-        detail = self._details[ids[0]]
-        could = seen | self._able(rows, detail.found)
-        judged = [run for run in self.runs.values() if run.id in could]
-        last = max(place for place, run in enumerate(judged) if run.id in seen)
+        seen = {run for run, _ in sightings}
+        could = seen | self._able(family, sightings)
+        judged = [run for run in self.runs if run in could]
+        before = judged.index(sightings[-1][0]) + 1
         # Only a run that came to its end tells anything by what it did not see.
-        after = [run for run in judged[last + 1 :] if run.complete]
-        told = {run.id: self._with(run, row.culprits) for run in judged}
-        changed = [run for run in after if told[run.id] != told[judged[last].id]]
-        fixed = len(changed) >= FEWEST_WITHOUT and gone(len(seen), last + 2, len(changed))
-        first, fixing = self.runs[rows[0].run], changed[0] if fixed else None
-        return Defect(
-            ids, row, self.family(row), detail, first, judged[last], seen, len(judged), len(after),
-            FIXED if fixed else UNSEEN if after else LIVE, told[first.id],
-            fixing, told[fixing.id] if fixing else "",
-        )  # fmt: skip
+        after = [run for run in judged[before:] if run.ended.complete]
+        made = Defect(sightings, family, len(judged), len(after), None)
+        changed = [run for run in after if made.versions(run) != made.versions(made.last)]
+        if len(changed) >= FEWEST_WITHOUT and gone(len(seen), before + 1, len(changed)):
+            return replace(made, fixing=changed[0])
+        return made
 
-    def _able(self, rows: Sequence[RunFinding], found: Found) -> set[str]:
+    def _able(self, family: str, sightings: Sequence[tuple[Run, Found]]) -> set[Run]:
         """The runs that could have seen a defect.
 
         They asked all of its libraries, by the check that finds it, cases of the generator that
         showed it, and at least as many cases as the least of the runs that saw it.
         """
-        family = self.family(rows[-1])
-        able = [set[str]()]
-        for name in rows[-1].culprits:
+        found = sightings[-1][1]
+        able: list[set[Run]] = []
+        for name in found.culprits:
             asked = [one for one in self._asked.get(name, ()) if one.family == family]
-            cases = Counter[str]()
+            cases = Counter[Run]()
             for one in asked:
-                cases[one.run.id] += one.row.cases
-            least = min(cases[row.run] for row in rows)
+                cases[one.run] += one.tally.cases
+            least = min(cases[run] for run, _ in sightings)
             able.append(
                 {
-                    one.run.id
+                    one.run
                     for one in asked
-                    if found.check in one.row.checks
-                    and found.generator in (*one.row.generators, "")
-                    and cases[one.run.id] >= least
+                    if found.check in one.tally.checks
+                    and found.generator in (*one.tally.generators, "")
+                    and cases[one.run] >= least
                 }
             )
-        return set.intersection(*(able[1:] or able))
+        return set.intersection(*able) if able else set()

@@ -11,7 +11,7 @@ import hashlib
 import re
 from collections.abc import Mapping, Sequence
 
-from harness.ledger.history import History
+from harness.ledger.models import History
 from reports import standings
 from reports.blocks import Block, Cell, Facts, Inline, Page, Section, Span, Table, html
 from reports.site.project import Asked, Project, day, totals

@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import datetime
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
+from harness.events import Benched, BenchStarted
 from harness.events.bench import MEBIBYTE
-from harness.ledger.models import MeasuredSpeed
 from harness.ledger.trends import Trend
 from reports.blocks import Banner, Block, Cell, Facts, Inline, Paragraph, Section, Span
 from reports.blocks.units import plural, rate, size
-from reports.site.shared import address, listing
-from reports.speeds import KINDS, MEANINGS
-from reports.studies import grouped
-
-Line = Mapping[str, MeasuredSpeed]
-"""The speeds of a row of a measurement by kind, at the largest size."""
+from reports.site.shared import Told, address, listing
+from reports.speeds import KINDS, MEANINGS, BenchTable
 
 NANOSECONDS = 1e9
 
@@ -28,45 +24,39 @@ ANSWERS: dict[str, Inline] = {
 }
 """What is said of the ids that were timed."""
 
-
-def latest(rows: Sequence[MeasuredSpeed]) -> list[list[Line]]:
-    """Of each kind of text in one mode on one vocabulary the last measurement, the fastest first.
-
-    rows: the oldest first.
-    """
-    made: list[list[Line]] = []
-    texts = grouped(rows, lambda row: (row.vocabulary, row.mode, row.text))
-    for _, every in sorted(texts.items()):
-        last = [row for row in every if row.id == every[-1].id]
-        largest = max(row.size for row in last)
-        lines = grouped((row for row in last if row.size == largest), lambda row: row.row)
-        by_kind = [{row.kind: row for row in line} for line in lines.values()]
-        made.append(sorted(by_kind, key=lambda line: -leading(line).best))
-    return made
+Line = tuple[Benched, Told]
+"""What was timed, with its facts: its speeds, fresh, warm and cold, and whether the ids are right.
+"""
 
 
-def leading(line: Line) -> MeasuredSpeed:
-    """The speed that a line is sorted by."""
-    return next(line[kind] for kind in KINDS if kind in line)
+def latest(measured: Sequence[BenchTable]) -> list[list[Line]]:
+    """Of each kind of text in one mode on one vocabulary the last table, at its largest size."""
+    last = {(one.vocabulary, one.mode, one.text): list(_lines(one)) for one in measured}
+    return [lines for _, lines in sorted(last.items(), key=lambda one: one[0]) if lines]
 
 
-def told(line: Line) -> dict[str, Inline | Cell]:
-    """The facts of a line: its speeds, fresh, warm and cold, and whether the ids are right."""
-    made: dict[str, Inline | Cell] = {}
-    for kind in KINDS:
-        cell = Cell(Span("not measured", "quiet"), sort=0)
-        if (one := line.get(kind)) is not None:
-            slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
-            cell = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
-        made[f"{kind.capitalize()}:"] = cell
-    row = leading(line)
-    which = Span(f" {row.version}, {row.cpu}", "quiet block-line")
-    return {**made, "Ids": ANSWERS[row.answer], "Measured": (row.started[:10], which)}
+def _lines(table: BenchTable) -> Iterator[Line]:
+    largest = max((at for line in table.lines for at, _ in line.speeds), default=0)
+    for line in table.lines:
+        if line.leading(largest) is None:
+            continue
+        told: dict[str, Inline | Cell] = {}
+        for kind in KINDS:
+            cell = Cell(Span("not measured", "quiet"), sort=0)
+            if one := line.speeds.get((largest, kind)):
+                slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
+                cell = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
+            told[f"{kind.capitalize()}:"] = cell
+        timed, began = line.cells[largest], table.started
+        version = began.versions.get(timed.implementation, "")
+        which = Span(f" {version}, {began.cpu}", "quiet block-line")
+        told |= {"Ids": ANSWERS[timed.answer], "Measured": (began.time[:10], which)}
+        yield timed, told
 
 
 def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
     """All libraries side by side on each kind of text."""
-    measured = {leading(line).implementation for lines in tables for line in lines}
+    measured = {timed.implementation for lines in tables for timed, _ in lines}
     said = (
         f"The last measurement of each kind of text ({len(tables):,}): MiB of input a second of "
         "CPU time, one thread. The best of all rounds, and beside it the slowest."
@@ -76,27 +66,24 @@ def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
     blocks: list[Block] = [Banner(title, said if tables else none)]
     blocks += [Facts(list(MEANINGS.items()), "kinds")] * bool(tables)
     for number, lines in enumerate(tables, start=1):
-        one, rows = leading(lines[0]), [(_named(line), told(line)) for line in lines]
+        one = lines[0][0]
+        rows = [
+            (Span(timed.row, href=f"/{address('libraries', timed.implementation)}#speed"), told)
+            for timed, told in lines
+        ]
         what, caption = f"{one.text}, {one.mode}, {one.vocabulary}", f"{size(one.size)} of text"
         blocks += listing(what, "Library", rows, caption, anchor=f"speed-{number}")
     return blocks
 
 
-def _named(line: Line) -> Span:
-    """The name of a line, which leads to the speeds of its library."""
-    one = leading(line)
-    return Span(one.row, href=f"/{address('libraries', one.implementation)}#speed")
-
-
 def sections(library: str, tables: Sequence[Sequence[Line]]) -> list[Section]:
     """The speeds of a library on all kinds of text."""
     rows = []
-    for line in (line for lines in tables for line in lines):
-        row = leading(line)
-        if row.implementation == library:
-            what = f"{row.row}: " * (row.row != library) + f"{row.text}, {row.mode}"
-            where = Span(f" {row.vocabulary}, {size(row.size)}", "quiet block-line")
-            rows.append(((what, where), told(line)))
+    for one, told in (line for lines in tables for line in lines):
+        if one.implementation == library:
+            what = f"{one.row}: " * (one.row != library) + f"{one.text}, {one.mode}"
+            where = Span(f" {one.vocabulary}, {size(one.size)}", "quiet block-line")
+            rows.append(((what, where), told))
     caption = (
         "The last measurement of each kind of text: MiB a second of CPU time, one thread, the best "
         "of all rounds and the slowest"
@@ -105,27 +92,31 @@ def sections(library: str, tables: Sequence[Sequence[Line]]) -> list[Section]:
     return listing("Speed", "Text", rows, caption, above=[everybody])
 
 
-def series(rows: Sequence[MeasuredSpeed]) -> dict[str, list[Trend]]:
+def series(measured: Sequence[BenchTable]) -> dict[str, list[Trend]]:
     """Of each library its time a byte of fresh text over all measurements on one processor.
 
     The processor is that of the last measurement, and the size the largest that it had: others
     would be another machine, or another task.
     """
-    fresh = grouped(
-        (row for row in rows if row.kind == "fresh"),
-        lambda row: (row.row, row.vocabulary, row.mode, row.text),
-    )
+    fresh: dict[tuple[str, str], list[tuple[BenchStarted, Benched, float]]] = defaultdict(list)
+    for table in measured:
+        for line in table.lines:
+            for (at, kind), speed in line.speeds.items():
+                if kind == "fresh":
+                    every = fresh[line.name, table.title]
+                    every.append((table.started, line.cells[at], speed.best))
     made: dict[str, list[Trend]] = defaultdict(list)
-    for (name, vocabulary, mode, text), every in sorted(fresh.items()):
-        last = max(every, key=lambda row: (row.started, row.id, row.size))
+    for (name, text), every in sorted(fresh.items()):
+        began, timed, _ = max(every, key=lambda one: (one[0].time, one[1].size))
         points = [
             (
-                datetime.datetime.fromisoformat(row.started), row.version,
-                NANOSECONDS / (row.best * MEBIBYTE),
+                datetime.datetime.fromisoformat(one.time),
+                one.versions.get(timed.implementation, ""),
+                NANOSECONDS / (best * MEBIBYTE),
             )
-            for row in every
-            if (row.cpu, row.size) == (last.cpu, last.size)
-        ]  # fmt: skip
-        what = f"{name} on {text}, {mode}, {vocabulary}: time of fresh text"
-        made[last.implementation].append(Trend(what, "ns/byte", points))
+            for one, cell, best in every
+            if (one.cpu, cell.size) == (began.cpu, timed.size)
+        ]
+        what = f"{name} on {text}: time of fresh text"
+        made[timed.implementation].append(Trend(what, "ns/byte", points))
     return made

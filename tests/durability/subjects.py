@@ -24,7 +24,7 @@ from harness.engine.suites import Budget
 from harness.events import Found, read_events
 from harness.findings.folder import RunFolder
 from harness.ledger.engine import open_database
-from harness.ledger.models import Run, RunFinding, RunVersion
+from harness.ledger.store import history
 from harness.studies.campaigns.state import Kept
 from harness.studies.campaigns.store import CampaignStore
 from harness.studies.default import studies
@@ -156,18 +156,14 @@ def left_over(home):
 
 def ledger_of(where):
     """The runs of a ledger, with what they are made of."""
-    with sa.orm.Session(open_database(where)) as session:
-        found = {}
-        for run in session.scalars(sa.select(Run)):
-            findings = session.scalars(sa.select(RunFinding).where(RunFinding.run == run.id))
-            versions = session.scalars(sa.select(RunVersion).where(RunVersion.run == run.id))
-            found[run.id] = {
-                "ended": run.seconds is not None,
-                "verdict": run.verdict,
-                "findings": {one.id: one.data for one in findings},
-                "versions": {one.name: one.version for one in versions},
-            }
-        return found
+    return {
+        run.id: {
+            "verdict": run.ended.verdict,
+            "findings": list(run.coverage.findings),
+            "versions": run.began.versions,
+        }
+        for run in history(open_database(where)).runs
+    }
 
 
 def halves(where):
@@ -175,7 +171,7 @@ def halves(where):
     return [
         f"ledger: the run {name} is there in part"
         for name, run in ledger_of(where).items()
-        if not run["ended"] or not run["versions"]
+        if not run["versions"]
     ]
 
 

@@ -11,7 +11,7 @@ from harness.core.output import OutputError
 from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
 from harness.ledger.engine import open_database
-from harness.ledger.history import history
+from harness.ledger.store import history
 from harness.studies.campaigns.store import CampaignStore, difference
 from harness.studies.fuzz.arms import CORPUS, STRUCTURED, structured
 from harness.studies.fuzz.coverage import COVERAGE, covered, interpreted, targets
@@ -118,7 +118,7 @@ def test_each_session_is_a_run_of_the_ledger_and_has_its_expectations(tmp_path):
     assert [found.expected for found in second.findings] == ["planted"]
     unexpected, _ = trends.findings(history(open_database(where)))
     assert [value for *_, value in unexpected.points] == [1, 0]
-    (found,) = history(open_database(where)).findings[:1]
+    (found,) = history(open_database(where)).runs[0].coverage.findings.values()
     assert found.bucket == "equivalence/bpe/raw/text/bytes/mini-one-token"
 
 

@@ -1,6 +1,6 @@
 """The ledger keeps runs as they were, in SQLite and in PostgreSQL alike."""
 
-import base64
+import zlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,20 +9,10 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Engine
 
-from harness.events import Counted, Started
+from harness.events import Benched, BenchStarted, Counted, Event, Started
 from harness.ledger import trends
-from harness.ledger.engine import LedgerError, open_database, parse
-from harness.ledger.history import history
-from harness.ledger.models import (
-    FindingDetail,
-    Run,
-    RunFinding,
-    RunGrowth,
-    RunTally,
-    RunVersion,
-    RunVocabulary,
-)
-from harness.ledger.recorder import MAX_REPRODUCER, in_utc, keep_run, keep_speeds
+from harness.ledger.engine import Kept, LedgerError, open_database, parse
+from harness.ledger.store import MAX_REPRODUCER, history, in_utc, keep_run, keep_speeds
 from harness.verdict.coverage import Coverage
 from tests.harness.made import WHOLE, batch, finished, found, grown, loaded, opened
 from tests.harness.postgres import server
@@ -62,42 +52,46 @@ F1, F2 = found("x", id="f-1"), found("y", id="f-2")
 
 
 def record(engine, *events):
-    return keep_run(engine, Coverage.of(events))
+    keep_run(engine, Coverage.of(events))
 
 
 def test_a_run_comes_back_as_it_was(opens):
-    run = record(
-        opens(), started(1), F1, replace(F2, replaces="f-1", input_b64="AP8="),
+    record(
+        opens(), started(1, zone="+05:00"), F1, replace(F2, replaces="f-1", input_b64="AP8="),
         found("z", id="f-3", expected="known"), Counted("y", 1), Counted("y", 7),
         measured([256, 1e-6], [1024, 4e-6]), measured(family="failed"), finished(),
     )  # fmt: skip
-    with sa.orm.Session(opens()) as session:
-        kept = session.get_one(Run, run)
-        of_start = (kept.started, kept.seed, kept.verdict)
-        assert of_start == ("2026-03-01T12:00:00+00:00", 2**60, "fail")
-        of_end = (kept.complete, kept.exit_status, kept.reasons)
-        assert of_end == (True, 1, ["1 unexpected finding"])
-        assert (kept.seconds, kept.cases, kept.comparisons) == (3.5, 10, 20)
-        findings = session.scalars(sa.select(RunFinding).order_by(RunFinding.id)).all()
-        assert [(f.id, f.bucket, f.data, f.culprits, f.expected, f.count) for f in findings] == [
-            ("f-2", "y", b"\x00\xff", ["mine"], False, 7),
-            ("f-3", "z", b"a", ["mine"], True, 1),
-        ]
-        spaces = session.get_one(RunGrowth, (run, "mine", "toy", "spaces"))
-        assert (spaces.bytes, spaces.seconds) == (1024, 4e-6)
-        versions = session.scalars(sa.select(RunVersion.version)).all()
-        assert sorted(versions) == ["0.1", "1.0", "3.11"]
+    (run,) = history(opens()).runs
+    assert (run.began.time, run.began.seed) == ("2026-03-01T07:00:00+00:00", 2**60)
+    assert run.began.versions == {"tokgate": "0.1", "python": "3.11", "mine": "1.0"}
+    assert run.ended == finished()
+    findings = run.coverage.findings.values()
+    assert [(f.id, f.bucket, f.input, f.culprits, f.expected) for f in findings] == [
+        ("f-2", "y", b"\x00\xff", ["mine"], None),
+        ("f-3", "z", b"a", ["mine"], "known"),
+    ]
+    assert run.coverage.counts == {"y": 7}
+    spaces, failed = run.coverage.growth.values()
+    assert (spaces.points, failed.points) == ([[256, 1e-6], [1024, 4e-6]], [])
+
+
+def test_what_another_version_has_written_is_passed_over(opens):
+    record(opens(), started(1), F1, finished())
+    with sa.orm.Session(opens()) as session, session.begin():
+        (row,) = session.scalars(sa.select(Kept))
+        lines = zlib.decompress(row.events) + b'\n{"event": "Unknown"}\n{"event": "Found"}'
+        row.events = zlib.compress(lines)
+    (run,) = history(opens()).runs
+    assert list(run.coverage.findings) == ["f-1"]
 
 
 def test_a_run_is_there_whole_or_not_at_all(opens):
     """A run that was killed before its end has left nothing, and is no point of a trend."""
     engine = opens()
     record(engine, started(1), F1, measured([256, 1e-6]))
-    with pytest.raises(LedgerError):
-        record(engine, started(1), replace(F1, bucket=None), finished())
     known = history(engine)
     assert trends.series(known) == []
-    assert (known.runs, known.versions) == ([], [])
+    assert known.runs == []
 
 
 def test_series_are_in_order_of_time_with_versions(opens):
@@ -184,54 +178,28 @@ def test_tallies_are_the_sums_over_contracts(opens):
         opened("right", "mine", mode="text"), wrong, batch(mine=(9, 1, 0), right=some),
         batch(mode="text", mine=some, right=some), finished(),
     )  # fmt: skip
-    known = history(opens())
+    (run,) = history(opens()).runs
     told = {
         one.implementation: (one.cases, one.compared, one.wrong, one.deaths, one.trusted)
-        for one in known.tallies
+        for one in run.tallies
     }
     assert told == {"right": (1020, 1019, 0, 0, True), "mine": (1020, 1019, 3, 1, False)}
-    assert {tuple(one.checks) for one in known.tallies} == {("equivalence", "survival")}
-    assert {tuple(one.generators) for one in known.tallies} == {("edge",)}
-    (vocabulary,) = known.vocabularies
-    assert vocabulary.source == "a\\udc80\\x00b"
+    assert {tuple(one.checks) for one in run.tallies} == {("equivalence", "survival")}
+    assert {tuple(one.generators) for one in run.tallies} == {("edge",)}
+    (vocabulary,) = run.coverage.vocabularies.values()
+    assert vocabulary.source == "a\udc80\x00b"
 
 
-def test_a_finding_is_kept_in_full_once_a_version_and_again_where_smaller(opens, tmp_path):
+def test_reproducers_are_kept_but_for_long_and_lost_ones(opens, tmp_path):
     (tmp_path / "repro.py").write_text("print(1)")
     (tmp_path / "long.py").write_text("#" * (MAX_REPRODUCER + 1))
-
-    def seen(day, data, version, script="repro.py"):
-        one = replace(F1, input_b64=base64.b64encode(data).decode(), reproducer=script)
-        keep_run(opens(), Coverage.of((started(day, version), one, finished())), tmp_path)
-
-    def kept():
-        with opens().connect() as connection:
-            asked = sa.select(FindingDetail.versions, FindingDetail.size, FindingDetail.reproducer)
-            return sorted(tuple(row) for row in connection.execute(asked))
-
-    seen(1, b"four", "1.0")
-    seen(2, b"four", "1.0")
-    seen(3, b"longer", "1.0")
-    assert kept() == [("mine 1.0", 4, "print(1)")]
-    seen(4, b"two", "1.0")
-    seen(5, b"longer", "2.0", "long.py")
-    assert kept() == [
-        ("mine 1.0", 3, "print(1)"),
-        ("mine 1.0", 4, "print(1)"),
-        ("mine 2.0", 6, None),
+    findings = [
+        found("x", id=f"f-{name}", reproducer=f"{name}.py") for name in ("repro", "long", "lost")
     ]
-    (last,) = history(opens()).details
-    assert (base64.b64decode(last.found.input_b64), last.reproducer) == (b"longer", None)
-
-
-def test_a_database_from_before_gets_the_tables_that_are_missing(opens):
-    record(opens(), started(1), F1, finished())
-    with opens().begin() as connection:
-        for table in (FindingDetail, RunTally, RunVocabulary):
-            connection.execute(sa.schema.DropTable(table.__table__))
-    record(opens(), started(2), F1, finished())
-    known = history(opens())
-    assert (len(known.runs), len(known.findings), len(known.details)) == (2, 2, 1)
+    keep_run(opens(), Coverage.of((started(1), *findings, finished())), tmp_path)
+    (run,) = history(opens()).runs
+    assert run.scripts == {"f-repro": "print(1)"}
+    assert len(run.coverage.findings) == 3
 
 
 def test_speeds_are_kept_whole_and_are_no_runs(opens):
@@ -240,9 +208,5 @@ def test_speeds_are_kept_whole_and_are_no_runs(opens):
         keep_speeds(opens(), events)
     known = history(opens())
     assert known.runs == []
-    assert len(known.speeds) == 3 * 2 * 3, "three rows at two sizes, of three kinds"
-    fresh = [one for one in known.speeds if (one.row, one.kind) == ("fast", "fresh")]
-    assert {one.size for one in fresh} == {1 << 12, 1 << 16}
-    for one in fresh:
-        assert [one.best, one.median, one.slowest] == pytest.approx([20, 10, 20 / 3])
-        assert (one.rounds, one.version, one.answer) == (3, "1.0.0", "equal")
+    kept = [one for one in unfinished if isinstance(one, BenchStarted | Benched)]
+    assert known.measurements == [[Event.from_json(one.to_json()) for one in kept]]

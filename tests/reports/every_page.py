@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.events import Forced, MatchPlayed
-from harness.ledger.history import history, open_existing
+from harness.ledger.store import history, open_existing
 from reports import bench as speeds
 from reports import field as surveys
 from reports import selftest as selftests

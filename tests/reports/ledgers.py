@@ -19,7 +19,7 @@ from harness.events import (
 )
 from harness.findings.entries import finding_id
 from harness.ledger.engine import open_database
-from harness.ledger.recorder import keep_run, keep_speeds
+from harness.ledger.store import keep_run, keep_speeds
 from harness.verdict.coverage import Coverage
 from tests.reports import records, test_bench
 from tests.reports.records import group

@@ -10,18 +10,20 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from harness.ledger.history import History, RecordedFinding, open_existing
-from harness.ledger.history import history as read
-from harness.ledger.models import Run, RunFinding, RunTally, RunVersion
+from harness.ledger.models import History, Run, Tally
+from harness.ledger.store import history as read
+from harness.ledger.store import open_existing
+from harness.verdict.coverage import Coverage
 from reports import write
 from reports.site import pages, speeds
 from reports.site.feeds import badge
 from reports.site.project import FIXED, LIVE, UNSEEN, Counts, Project, family_of, totals
 from reports.site.shared import slug
+from reports.speeds import tables
 from tests.docs.pages import Command
 from tests.docs.test_commands import fault
 from tests.harness.command import tokgate
-from tests.reports import ledgers
+from tests.reports import ledgers, records
 from tests.reports.drawn import drawn
 from tests.reports.test_html import Page
 
@@ -189,53 +191,37 @@ def test_many_runs_of_many_libraries_stay_small(tmp_path):
 SHOWN = ledgers.Planted("mine", "vocab", "merges", "Mn", 0, 9).found(0, None)
 
 
-def found(run, name=SHOWN.id, vocabulary="vocab", **other):
-    whole = {
-        "id": name,
-        "bucket": SHOWN.bucket,
-        "culprits": ["mine"],
-        "expected": False,
-        "count": 1,
-    }
-    return RunFinding(run=str(run), vocabulary=vocabulary, **{**whole, **other})
-
-
-def tally(run, sign, **other):
+def tally(sign, **other):
     whole = {"cases": 100, "deaths": 0, "trusted": False,
              "checks": ["equivalence", "survival"], "generators": ["edge", "mutated"]}  # fmt: skip
-    wrong = int(sign == "x")
-    return RunTally(
-        run=str(run), implementation="mine", vocabulary="vocab", compared=100, wrong=wrong,
-        **{**whole, **other},
+    return Tally("mine", "vocab", compared=100, wrong=int(sign == "x"), **{**whole, **other})
+
+
+def run(day, version, findings, tallies, *, seed=None, complete=True):
+    moment = datetime.datetime(2026, 1, 1) + datetime.timedelta(days=day)
+    began = replace(
+        records.started(), time=moment.isoformat(),
+        seed=day if seed is None else seed, versions={"tokgate": "1", "mine": version},
     )  # fmt: skip
+    ended = replace(records.finished("fail"), complete=complete)
+    return Run(str(day), None, began, ended, Coverage.of([began, *findings, ended]), tallies, {})
 
 
-def empty():
-    return History([], [], [], [], [], [], [], [])
+def history(versions, shown, *, complete="", seeds=None, **later):
+    """A run a sign: the library's version, and whether its defect showed (x) or not (-).
 
-
-def history(versions, shown, *, complete="", seeds=None):
-    """A run a sign: the library's version, and whether its defect showed (x) or not (-)."""
-    began = datetime.datetime(2026, 1, 1, tzinfo=datetime.UTC)
-    return replace(
-        empty(),
-        runs=[
-            Run(
-                id=str(day), started=(began + datetime.timedelta(days=day)).isoformat(),
-                suite="ci", budget="1m", seed=seeds[day] if seeds else day, campaign=None,
-                complete=not complete or complete[day] == "y", verdict="fail", cases=10,
-                comparisons=10,
+    later: of the tallies of runs that did not see it.
+    """
+    return History(
+        [
+            run(
+                day, version, [SHOWN] * (sign == "x"),
+                [tally(sign, **(later if sign == "-" else {}))] * (sign in "x-"),
+                seed=seeds and seeds[day], complete=not complete or complete[day] == "y",
             )
-            for day in range(len(versions))
+            for day, (version, sign) in enumerate(zip(versions, shown, strict=True))
         ],
-        versions=[
-            RunVersion(run=str(day), name=name, version=value)
-            for day, version in enumerate(versions)
-            for name, value in (("tokgate", "1"), ("mine", version))
-        ],
-        tallies=[tally(day, sign) for day, sign in enumerate(shown) if sign in "x-"],
-        findings=[found(day) for day, sign in enumerate(shown) if sign == "x"],
-        details=[RecordedFinding("0", SHOWN, None)],
+        [],
     )  # fmt: skip
 
 
@@ -276,9 +262,7 @@ def test_a_run_that_was_cut_off_fixes_nothing():
     ],
 )
 def test_only_who_could_see_a_defect_tells_that_it_is_gone(changes, state):
-    tallies = [tally(day, "x") for day in range(9)]
-    tallies += [tally(day, "-", **changes) for day in range(9, 13)]
-    whole = replace(history("1111111112222", "xxxxxxxxx----"), tallies=tallies)
+    whole = history("1111111112222", "xxxxxxxxx----", **changes)
     (defect,) = Project(whole).defects
     assert defect.state == state
 
@@ -302,12 +286,14 @@ def test_random_vocabularies_are_told_together():
     assert family_of("random:bpe:17") == "random bpe"
     assert family_of("drawn-17", "random:unigram:17") == "random unigram"
     assert family_of("o200k") == "o200k"
-    plain = history("11", "xx")
-    rows = [found(day, f"f-{day}", f"random:bpe:{day}") for day in range(2)]
-    details = [RecordedFinding("0", replace(SHOWN, id=row.id), None) for row in rows]
-    whole = replace(empty(), runs=plain.runs, findings=rows, details=details)
-    (defect,) = Project(whole).defects
-    assert (defect.ids[0], defect.ids, len(defect.seen)) == ("f-0", ("f-0", "f-1"), 2)
+    findings = [
+        replace(SHOWN, id=f"f-{day}", vocabulary=f"random:bpe:{day}", input_b64="YQ==")
+        for day in range(2)
+    ]
+    runs = [run(day, "1", [found], []) for day, found in enumerate(findings)]
+    (defect,) = Project(History(runs, [])).defects
+    assert (defect.ids, defect.family) == (["f-0", "f-1"], "random bpe")
+    assert defect.shown == (runs[0], findings[0])
 
 
 def test_a_name_is_a_file_of_its_own():
@@ -323,7 +309,7 @@ def test_a_name_is_a_file_of_its_own():
 
 
 def test_an_empty_ledger_has_a_site_too(tmp_path):
-    write(pages.render(empty()), tmp_path)
+    write(pages.render(History([], [])), tmp_path)
     assert "The ledger has no run yet." in (tmp_path / "index.html").read_text()
     assert not (tmp_path / "feed.xml").exists()
 
@@ -364,10 +350,12 @@ def test_a_library_has_its_speeds(
 
 def test_speeds_of_another_processor_or_size_are_no_step(tmp_path):
     ledgers.fill(tmp_path / "runs.db", tmp_path / "scripts", runs=30, libraries=2, vocabularies=1)
-    rows = read(open_existing(str(tmp_path / "runs.db"))).speeds
-    (series,) = speeds.series(rows)["library-01"]
+    measurements = read(open_existing(str(tmp_path / "runs.db"))).measurements
+    measured = [table for events in measurements for table in tables(events)]
+    (series,) = speeds.series(measured)["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] * 4 + [68.1] * 2
-    for one in rows[: len(rows) // 2]:
-        one.cpu, one.best = "a slower one", one.best / 9
-    (series,) = speeds.series(rows)["library-01"]
+    elsewhere = [
+        replace(table, started=replace(table.started, cpu="a slower one")) for table in measured[:3]
+    ]
+    (series,) = speeds.series([*elsewhere, *measured[3:]])["library-01"]
     assert [round(one[2], 1) for one in series.points] == [45.4] + [68.1] * 2

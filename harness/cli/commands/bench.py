@@ -105,7 +105,7 @@ def command(
     study = BenchStudy(plan, command_line(), progress.watch)
     finished, events = conducted(study, out, progress)
     if database is not None:
-        from harness.ledger.recorder import keep_speeds  # noqa: PLC0415 (SQLAlchemy is slow)
+        from harness.ledger.store import keep_speeds  # noqa: PLC0415 (SQLAlchemy is slow)
 
         keep_speeds(database, events)
     show("bench", bench.to_json(events), bench.page(events), out, as_json=as_json)

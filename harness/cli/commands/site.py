@@ -9,7 +9,7 @@ from harness.cli.display import Display
 from harness.cli.options import Out, option
 from harness.core.output import writing
 from harness.engine.selection import SelectionError
-from harness.ledger.history import history, open_existing
+from harness.ledger.store import history, open_existing
 from harness.ledger.trends import series
 from reports import write
 from reports.blocks.units import plural

@@ -13,7 +13,7 @@ from corpora.vocabularies import scratch
 from harness.core.countdown import Countdown
 from harness.core.provenance import now
 from harness.engine.ending import to_the_end
-from harness.ledger.recorder import keep_run
+from harness.ledger.store import keep_run
 from harness.studies.campaigns.session import Session
 from harness.studies.fuzz import canary
 from harness.studies.fuzz.examples import open_examples, share_findings
