@@ -36,14 +36,15 @@ def latest(measured: Sequence[BenchTable]) -> list[list[Line]]:
 
 
 def _lines(table: BenchTable) -> Iterator[Line]:
-    largest = max((at for line in table.lines for at, _ in line.speeds), default=0)
+    measured = (at for line in table.lines for at in line.cells if line.speed(at).best)
+    largest = max(measured, default=0)
     for line in table.lines:
-        if line.leading(largest) is None:
+        if not line.speed(largest).best:
             continue
         told: dict[str, Inline | Cell] = {}
         for kind in KINDS:
             cell = Cell(Span("not measured", "quiet"), sort=0)
-            if one := line.speeds.get((largest, kind)):
+            if (one := line.speed(largest, kind)).best:
                 slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
                 cell = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
             told[f"{kind.capitalize()}:"] = cell
@@ -101,10 +102,9 @@ def series(measured: Sequence[BenchTable]) -> dict[str, list[Trend]]:
     fresh: dict[tuple[str, str], list[tuple[BenchStarted, Benched, float]]] = defaultdict(list)
     for table in measured:
         for line in table.lines:
-            for (at, kind), speed in line.speeds.items():
-                if kind == "fresh":
-                    every = fresh[line.name, table.title]
-                    every.append((table.started, line.cells[at], speed.best))
+            for at, cell in line.cells.items():
+                if best := line.speed(at, "fresh").best:
+                    fresh[line.name, table.title].append((table.started, cell, best))
     made: dict[str, list[Trend]] = defaultdict(list)
     for (name, text), every in sorted(fresh.items()):
         began, timed, _ = max(every, key=lambda one: (one[0].time, one[1].size))
