@@ -14,6 +14,9 @@ from reports.record import Bucket, RunRecord
 from reports.studies import grouped
 from reports.text import clipped
 
+Place = tuple[str, str, str]
+"""An implementation, the id of a contract, a check."""
+
 NOBODY = "it differs from another that is trusted equally, and nobody is blamed"
 """The reason for which a cell is violated of which no finding blames its implementation."""
 
@@ -58,9 +61,9 @@ class Cell:
     buckets: Sequence[str]
 
 
-def matrix(record: RunRecord) -> Mapping[tuple[str, str, str], Cell]:
+def matrix(record: RunRecord) -> Mapping[Place, Cell]:
     """(implementation, contract id, check) to its cell, complete over all three."""
-    blamed: dict[tuple[str, str, str], list[tuple[Bucket, Found]]] = {}
+    blamed: dict[Place, list[tuple[Bucket, Found]]] = {}
     for bucket in record.buckets:
         for one in bucket.findings:
             for culprit in one.culprits:
@@ -91,20 +94,20 @@ def matrix(record: RunRecord) -> Mapping[tuple[str, str, str], Cell]:
     return cells
 
 
-def sections(record: RunRecord) -> Iterator[Section]:
+def sections(record: RunRecord) -> list[Section]:
     """A matrix an algorithm, for the page alone."""
     algorithms = {one.id: one.algorithm for one in record.vocabularies}
-    cells = sorted(matrix(record).values(), key=lambda one: one.contract.vocabulary)
-    tables = grouped(cells, lambda one: algorithms.get(one.contract.vocabulary, UNKNOWN))
-    if tables:
-        marks: list[Inline] = [(_mark(one), f" {one}") for one in MARKS]
-        told: Inline = (
-            "A mark shows the worst result of all checks in all modes. Point at it to see each.",
-            *(Span(one, "entry") for one in (*marks, (Span("R", "strong"), " reference"))),
-        )
-        blocks = [block for one, of in tables.items() for block in _matrix(record, one, of)]
-        title = "Matrix" if len(tables) == 1 else "Matrices"
-        yield Section(title, [Paragraph(told, "legend"), *blocks], "matrix", page=True)
+    contracts = sorted(record.contracts, key=lambda one: one.vocabulary)
+    tables = grouped(contracts, lambda one: algorithms.get(one.vocabulary, UNKNOWN))
+    legend: list[Inline] = [(_mark(one), f" {one}") for one in MARKS]
+    told: Inline = (
+        "A mark shows the worst result of all checks in all modes. Point at it to see each.",
+        *(Span(one, "entry") for one in (*legend, (Span("R", "strong"), " reference"))),
+    )
+    cells = matrix(record)
+    blocks = [block for one, of in tables.items() for block in _matrix(record, cells, one, of)]
+    title, first = "Matrix" if len(tables) == 1 else "Matrices", Paragraph(told, "legend")
+    return [Section(title, [first, *blocks], "matrix", page=True)] if tables else []
 
 
 def _mark(status: str, text: Inline = None, href: str = "", hint: str = "") -> Span:
@@ -112,18 +115,26 @@ def _mark(status: str, text: Inline = None, href: str = "", hint: str = "") -> S
     return Span((MARKS[status], text), f"mark {status.replace(' ', '-')}", href, hint)
 
 
-def _matrix(record: RunRecord, algorithm: str, cells: Sequence[Cell]) -> Iterator[Block]:
+def _matrix(
+    record: RunRecord,
+    known: Mapping[Place, Cell],
+    algorithm: str,
+    contracts: Sequence[ContractOpened],
+) -> Iterator[Block]:
     """The matrix of an algorithm, and who takes no part in it."""
+    columns = grouped(contracts, lambda one: one.vocabulary)
     rows: list[list[Inline | Field]] = []
     absent: dict[str, list[str]] = {}
-    for name, of in grouped(cells, lambda one: one.implementation).items():
-        if all(one.status == State.DECLINED for one in of):
-            absent.setdefault(of[0].reason, []).append(name)
-            continue
-        version = Span(f" {record.versions.get(name, '')}", "quiet")
-        places = grouped(of, lambda one: one.contract.vocabulary).values()
-        rows.append([(name, version), *(_field(record, place) for place in places)])
-    columns = dict.fromkeys(one.contract.vocabulary for one in cells)
+    for name in record.implementations:
+        fields = [
+            [known[name, contract.id, check] for contract in of for check in record.checks]
+            for of in columns.values()
+        ]
+        if {cell.status for cells in fields for cell in cells} == {State.DECLINED.value}:
+            absent.setdefault(fields[0][0].reason, []).append(name)
+        else:
+            version = Span(f" {record.versions.get(name, '')}", "quiet")
+            rows.append([(name, version), *(_field(record, cells) for cells in fields)])
     yield Table(
         f"Implementations by vocabularies, {algorithm}",
         [Column("Implementation"), *(Column(one, upright=True) for one in columns)],
@@ -141,7 +152,7 @@ def _matrix(record: RunRecord, algorithm: str, cells: Sequence[Cell]) -> Iterato
 
 def _field(record: RunRecord, cells: Sequence[Cell]) -> Field:
     """One implementation on one vocabulary: the worst mark of all checks in all modes."""
-    worst = min((one.status for one in cells), key=list(MARKS).index)
+    worst = min((c.status for c in cells), key=list(MARKS).index, default=State.NOT_ASKED.value)
     trusted = any(one.implementation in one.contract.references for one in cells)
     alike = grouped(cells, lambda one: (one.contract.mode, one.status, one.reason))
     told = "; ".join(

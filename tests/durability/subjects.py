@@ -21,6 +21,7 @@ from harness.core.countdown import Countdown
 from harness.engine import flow as runs
 from harness.engine import streams
 from harness.engine.suites import Budget
+from harness.engine.units import OF_THE_MOMENT
 from harness.events import Found, read_events
 from harness.findings.folder import RunFolder
 from harness.ledger.engine import open_database
@@ -108,9 +109,11 @@ def files(out, below=("findings", "vocabularies")):
 
 
 def record_of(out):
-    """The record as reports read it: events by what they are about."""
+    """The record as reports read it: events by what they are about, and none of the moment."""
     found = {}
     for event in read_events(out / "run.jsonl"):
+        if isinstance(event, OF_THE_MOMENT):  # how long others have loaded depends on the machine
+            continue
         plain = timeless(json.loads(event.to_json()))
         key = event.id if isinstance(event, Found) else json.dumps(plain, sort_keys=True)
         name = f"{type(event).__name__} {key}"
