@@ -145,7 +145,8 @@ class Tally:
     def plain(self) -> dict[str, Any]:
         """Return it as plain JSON values."""
         values = {name: getattr(self, name) for name in self.__slots__}
-        return {name: sorted(v) if isinstance(v, set) else v for name, v in values.items()}
+        kept = {n: dict(v) if isinstance(v, Counter) else v for n, v in values.items()}
+        return {name: sorted(v) if isinstance(v, set) else v for name, v in kept.items()}
 
     def add(self, plain: Mapping[str, Any]) -> None:
         """Add what :meth:`plain` gave of another one."""

@@ -4,6 +4,7 @@ import os
 import signal
 import socket
 import time
+from collections import Counter
 from dataclasses import asdict, replace
 
 import pytest
@@ -13,6 +14,7 @@ from harness.engine import copies
 from harness.engine.copies import ExaminerProcess, line_of
 from harness.engine.ending import BrokenOff
 from harness.engine.examiner import Ended, Turn
+from harness.engine.plan import Tally
 from harness.engine.state import NamedFailed
 from harness.events import Phase
 from tests.cluster.plans import plug_in, small_plan
@@ -52,9 +54,8 @@ class Scripted:
             case "talking":
                 for number in range(100_000):
                     tell(Phase(f"{number} {'x' * 100}"))
-        return Ended(
-            whole=True, loading=0.5, tally={"hung": sorted(turn.hung), "claims": [["\udc80"]]}
-        )
+        tally = Tally(hung={*turn.hung}, unanswered=Counter(slow=2), claims=[("\udc80",)])
+        return Ended(whole=True, loading=0.5, tally=tally.plain())
 
     def stop(self):
         self.stopped = True
@@ -85,7 +86,10 @@ def copy():
 def test_what_it_tells_comes_back_event_by_event(copy):
     events = []
     ended = copy.examine(turn("usual", "\udc80"), events.append)
-    assert ended == Ended(True, 0.5, {"hung": ["\udc80"], "claims": [["\udc80"]]})
+    assert (ended.whole, ended.loading) == (True, 0.5)
+    total = Tally(unanswered=Counter(slow=1))
+    total.add(ended.tally)
+    assert total == Tally(hung={"\udc80"}, unanswered=Counter(slow=3), claims=[("\udc80",)])
     assert events == [Phase("examining usual \udc80")]
     assert copy.examine(turn("next"), events.append).whole
     assert copy.close() == LEFT
