@@ -21,7 +21,8 @@ def options() -> dict[str, list[str]]:
 def told(one: Any) -> str:
     """A parameter in a line: its names, and the type by which it is parsed."""
     kind = one.type_descriptor.annotation
-    shown = kind.__name__ if isinstance(kind, type) else str(kind)
+    # Python 3.13 has paths in another module.
+    shown = kind.__name__ if isinstance(kind, type) else str(kind).replace("._local", "")
     names = one.opts if one.param_type_name == "option" else [one.name.upper()]
     return " ".join([*["*"] * one.required, *names, *one.secondary_opts, f"<{shown}>"])
 
