@@ -9,11 +9,12 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 from corpora.generators.material import is_text
 from corpora.vocabularies.model import Vocabulary
-from corpora.vocabularies.preflight import IMPROPER, preflight
+from corpora.vocabularies.preflight import is_proper, preflight
 from harness.checks import CHECKS
 from harness.checks.base import Observation, Probe, Violation, ids_of, spelled, verbatim
 from harness.core.comparisons import (
@@ -40,6 +41,8 @@ SHOWN = 3
 """Breaches of one rule on one vocabulary that are described; more are counted."""
 
 LONGEST_SHOWN = 200
+
+NOTHING = "nothing was compared"
 
 SHARED = 20
 """Answers whose list is changed, to see whether the next answer is changed, too."""
@@ -127,7 +130,7 @@ class Conformance:
         if whole or len(self._declined) == len(vocabularies):
             mend = "; if it need not run this vocabulary, leave it out" if whole else ""
             for where, reason in self._declined.items():
-                yield Breach("answers", where, f"{reason}{mend}")
+                yield Breach("answers", where, f"{NOTHING}: {reason}{mend}")
         for claim in self._claims.take():
             if claim.name == self._about.name and not claim.kept:
                 line = f"claims {claim.capability!r} but answered none of {claim.declined:,} "
@@ -138,7 +141,7 @@ class Conformance:
         """What is wrong on a vocabulary."""
         mine = Participant(self._about.name, "", self._about, self._implementation)
         members = [mine, *definitions(vocabulary, mine.name)]
-        proper = not any(problem.kind in IMPROPER for problem in preflight(vocabulary))
+        proper = is_proper(preflight(vocabulary))
         contracts: list[Contract] = []
         for mode in modes_of(vocabulary):
             try:
@@ -151,9 +154,7 @@ class Conformance:
                 trusted = frozenset(one.name for one in able[1:])
                 contracts.append(Contract(vocabulary, mode, able, trusted, {}, proper))
             else:
-                self._declined.setdefault(
-                    vocabulary.id, f"nothing was compared: supports() says: {said[mine]}"
-                )
+                self._declined.setdefault(vocabulary.id, f"supports() says: {said[mine]}")
         if not contracts:
             return
         self._declined.pop(vocabulary.id, None)
@@ -170,50 +171,37 @@ class Conformance:
                     contracts = [contract.among({mine.name}) for contract in contracts]
                     continue
                 if loaded.kind == Status.UNSUPPORTED.label:  # a program is asked only now
-                    self._declined[vocabulary.id] = (
-                        f"nothing was compared: load() says: {loaded.error}"
-                    )
+                    self._declined[vocabulary.id] = f"load() says: {loaded.error}"
                 else:
                     yield Breach("load", vocabulary.id, loaded.error)
                 return
-            silent: list[Breach] = []
+            silent: dict[str, str] = {}
             for contract in contracts:
-                yield from self._under(contract, servers, inputs, silent)
+                encode = Encode(inputs, contract.mode)
+                asked = [Probe(name, encode) for name in contract.names]
+                results = dict(zip(contract.names, self._put(servers, asked), strict=True))
+                if why := silence(inputs, results[mine.name]):
+                    silent[contract.id] = why
+                yield from self._under(Observation(contract, inputs, results), servers)
         # A program says only when it is asked which modes it does.
         if not isinstance(self._implementation, ExternalImplementation):
-            yield from silent
+            for where, why in silent.items():
+                yield Breach("answers", where, f"{NOTHING}: {why}")
         elif len(silent) == len(contracts):
-            self._declined[vocabulary.id] = silent[0].message
+            self._declined[vocabulary.id] = next(iter(silent.values()))
 
-    def _under(
-        self,
-        contract: Contract,
-        servers: Mapping[str, Server],
-        inputs: Inputs,
-        silent: list[Breach],
-    ) -> Iterator[Breach]:
-        """What the checks say under a contract. silent: is given that nothing was compared."""
+    def _put(self, servers: Mapping[str, Server], probes: Sequence[Probe]) -> Sequence[Results]:
+        """The answers to questions, with note taken of what they say of claims."""
+        made = [servers[one.implementation].answer(one.request) for one in probes]
+        answers = cast("list[Results]", made)
+        for probe, answer in zip(probes, answers, strict=True):
+            self._claims.note(probe.implementation, probe.request, answer)
+        return answers
 
-        def ask(probes: Sequence[Probe]) -> Sequence[Results]:
-            made = [servers[one.implementation].answer(one.request) for one in probes]
-            answers = cast("list[Results]", made)
-            for probe, answer in zip(probes, answers, strict=True):
-                self._claims.note(probe.implementation, probe.request, answer)
-            return answers
-
-        names = contract.names
-        encode = Encode(inputs, contract.mode)
-        results = dict(zip(names, ask([Probe(name, encode) for name in names]), strict=True))
-        answer = results[names[0]]
-        said = [
-            line for row, line in answer.messages.items()
-            if inputs[row] and answer.status[row] == Status.UNSUPPORTED
-        ]  # fmt: skip
-        if said and len(said) == sum(map(bool, inputs)):
-            line = f"nothing was compared: encode answers none of {len(said):,} inputs"
-            line = f"{line}; the first answer was Unsupported: {first_line(said[0])}"
-            silent.append(Breach("answers", contract.id, line))
-        seen = Observation(contract, inputs, results)
+    def _under(self, seen: Observation, servers: Mapping[str, Server]) -> Iterator[Breach]:
+        """What the checks say of the answers under a contract."""
+        contract, names = seen.contract, seen.contract.names
+        ask, inputs, answer = partial(self._put, servers), seen.inputs, seen.results[names[0]]
         for check in CHECKS.values():
             violations = check.judge(seen, ask).violations if check.applies(contract) else ()
             for one in sorted(violations, key=lambda one: len(one.data)):
@@ -229,6 +217,18 @@ class Conformance:
             if isinstance(outcome, Encoded) and shares(encoder, inputs[row], contract):
                 message = f"a change to the list of encode({shown(inputs[row])}) stays"
                 yield Breach("sharing", contract.id, message)
+
+
+def silence(inputs: Inputs, answer: Results) -> str:
+    """Why nothing was compared, where no input but the empty one is done; else nothing."""
+    said = [
+        line for row, line in answer.messages.items()
+        if inputs[row] and answer.status[row] == Status.UNSUPPORTED
+    ]  # fmt: skip
+    if not said or len(said) < sum(map(bool, inputs)):
+        return ""
+    line = f"encode answers none of {len(said):,} inputs"
+    return f"{line}; the first answer was Unsupported: {first_line(said[0])}"
 
 
 def definitions(vocabulary: Vocabulary, name: str) -> list[Participant]:
@@ -268,8 +268,10 @@ def shares(encoder: Encoder, data: bytes, contract: Contract) -> bool:
 
 def hint(violation: Violation, vocabulary: Vocabulary) -> str:
     """What is probably missing: whole pieces, in a vocabulary that has them before merges."""
+    if violation.check != "equivalence" or not vocabulary.ignore_merges:
+        return ""
     right, *wrong = (len(ids_of(part.outcome)) for part in violation.parts)
-    if violation.check != "equivalence" or not vocabulary.ignore_merges or right >= max(wrong):
+    if right >= max(wrong):
         return ""
     return (
         ". Here vocabulary.ignore_merges is set: a piece that is a token as a whole is that "

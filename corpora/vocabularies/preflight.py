@@ -45,6 +45,11 @@ class Problem:
     message: str
 
 
+def is_proper(problems: Iterable[Problem]) -> bool:
+    """Whether the validity of byte pairs holds of a vocabulary with these problems."""
+    return not any(problem.kind in IMPROPER for problem in problems)
+
+
 def preflight(vocabulary: Vocabulary) -> list[Problem]:
     """The problems of ``vocabulary``; none for one that every algorithm can run."""
     if vocabulary.unexpressed:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.embedded import RANDOM
-from corpora.vocabularies.preflight import IMPROPER, preflight
+from corpora.vocabularies.preflight import is_proper, preflight
 from harness.core.comparisons import contracts_of, faulty, modes_of
 from harness.core.messages import Loaded
 from harness.core.outcomes import Status
@@ -88,7 +88,7 @@ class Session:
         # The workers load while this process looks at the vocabulary.
         self.pool.begin_loading(vocabulary, names, modes_of(vocabulary))
         problems = preflight(vocabulary)
-        proper = not any(problem.kind in IMPROPER for problem in problems)
+        proper = is_proper(problems)
         messages = (problem.message for problem in problems)
         self.run.emit(VocabularyLoaded.of(vocabulary, self.source, messages))
         self._contracts = [replace(one, proper=proper) for one in possible]
