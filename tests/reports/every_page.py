@@ -19,9 +19,7 @@ from tests.harness import test_selftest, test_worst_patterns
 from tests.reports import ledgers, records, test_bench, test_campaigns, test_forced
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.events import Event
+    pass
 
 REPORTS = {
     "three": records.three,
@@ -49,19 +47,19 @@ SITE = {
 """Pages of a site; of defects, the first."""
 
 
-def of_bench(told: list[Event]) -> list[tuple[str, str]]:
+def of_bench(told):
     """The files of a measurement of speed."""
     return files("bench", speeds.to_json(told), speeds.page(told))
 
 
-def bench(out: Path) -> Path:
+def bench(out):
     """Speed by size, and at one size."""
     opened = [test_bench.opened(name, 3.0, 0.5) for name in ("tiktoken", test_bench.NASTY)]
     write_files(of_bench([*test_bench.usual(), *opened]), out)
     return out / "bench.html"
 
 
-def bench_of_one_size(out: Path) -> Path:
+def bench_of_one_size(out):
     """Speed at one size: bars, and no column of dots."""
     cell = test_bench.cell
     cells = [cell(name, 65536, speed) for name, speed in (("tiktoken", 8), ("a", 90), ("b", 3))]
@@ -69,21 +67,21 @@ def bench_of_one_size(out: Path) -> Path:
     return out / "bench.html"
 
 
-def worst(out: Path) -> Path:
+def worst(out):
     """What a search found, one a death."""
     report = test_worst_patterns.report()
     write_files(files("worst", report.to_json(), worsts.page(report, [])), out)
     return out / "worst.html"
 
 
-def selftest(out: Path) -> Path:
+def selftest(out):
     """Mistakes of which one escaped."""
     told = test_selftest.events()
     write_files(files("selftest", selftests.to_json(told), selftests.page(told)), out)
     return out / "selftest.html"
 
 
-def field(out: Path) -> Path:
+def field(out):
     """A survey of five libraries on two vocabularies, with whatever may come of a match."""
     records_of = {
         "agrees": records.clean(), "differs": records.three(), "cut-off": records.cut_off(),
@@ -106,7 +104,7 @@ def field(out: Path) -> Path:
     return out / "field.html"
 
 
-def site(out: Path) -> dict[str, Path]:
+def site(out):
     """A page of each kind of a site of thirty runs of five libraries."""
     ledgers.fill(out / "runs.db", out / "scripts", runs=30, libraries=5, vocabularies=3)
     write_files(pages.render(history(open_existing(str(out / "runs.db")))), out / "site")
@@ -121,7 +119,7 @@ MAKERS = {
 }  # fmt: skip
 
 
-def write(out: Path) -> dict[str, Path]:
+def write(out):
     """Every page, by its name."""
     made = {}
     for name, shape in REPORTS.items():

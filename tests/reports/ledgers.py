@@ -25,7 +25,7 @@ from tests.reports import records, test_bench
 from tests.reports.records import group
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    pass
 
 BEGAN = datetime.datetime(2026, 6, 1, 3, 30, tzinfo=datetime.UTC)
 CHECKS = ["equivalence", "survival", "round-trip"]
@@ -47,7 +47,7 @@ class Planted:
     first: int
     until: int
 
-    def found(self, run: int, folder: Path | None) -> Found:
+    def found(self, run, folder):
         """The finding; its script is written into the folder, if there is one."""
         bucket = f"equivalence/bpe/{self.vocabulary}/{self.stage}/{self.kind}/{self.library}"
         name = finding_id(bucket, self.vocabulary)
@@ -64,20 +64,20 @@ class Planted:
         )  # fmt: skip
 
 
-def version(library: int, run: int) -> str:
+def version(library, run):
     """A release of a library every twenty runs or so, each at its own time."""
     return f"1.{(run + library) // 20}.0"
 
 
 def fill(
-    database: str | Path,
-    folder: Path,
+    database,
+    folder,
     *,
-    runs: int = 100,
-    libraries: int = 25,
-    vocabularies: int = 8,
-    defects: int = 12,
-) -> list[Planted]:
+    runs=100,
+    libraries=25,
+    vocabularies=8,
+    defects=12,
+):
     """Fill a ledger; what was planted is returned. defects: of each library."""
     chance = random.Random(5)
     names = [f"library-{number:02}" for number in range(libraries)]
@@ -103,7 +103,7 @@ def fill(
     return planted
 
 
-def speeds(run: int, names: list[str], vocabs: list[str]) -> list[Event]:
+def speeds(run, names, vocabs):
     """A measurement of speed of all libraries; each is slower by half from its second release on.
 
     The last library gives wrong ids, and the first counts, too.
@@ -125,17 +125,17 @@ def speeds(run: int, names: list[str], vocabs: list[str]) -> list[Event]:
 
 
 def events(
-    run: int,
-    names: list[str],
-    vocabs: list[str],
-    planted: list[Planted],
-    folder: Path,
-    chance: random.Random,
-) -> list[Event]:
+    run,
+    names,
+    vocabs,
+    planted,
+    folder,
+    chance,
+):
     """A run of all libraries on all vocabularies."""
     cases = 5_000
     shown = [one for one in planted if one.first <= run < one.until]
-    made: list[Event] = [
+    made = [
         replace(
             records.started(), time=(BEGAN + datetime.timedelta(days=run)).isoformat(), seed=run,
             versions={
@@ -173,7 +173,7 @@ def events(
     return made
 
 
-def hostile(database: str | Path, folder: Path) -> str:
+def hostile(database, folder):
     """A ledger of three runs in which a library, a vocabulary and a message attack the page."""
     name = "</script><script>alert(1)</script>\u202e../../etc\x00"
     vocabulary = '"><img src=x onerror=alert(2)>\ufffe'
@@ -189,7 +189,7 @@ def hostile(database: str | Path, folder: Path) -> str:
     return name
 
 
-def _renamed(event: Event, name: str, vocabulary: str) -> Event:
+def _renamed(event, name, vocabulary):
     if isinstance(event, Found):
         event = replace(event, expected=f"{name} & {vocabulary}", difference=vocabulary * 2)
     line = event.to_json()

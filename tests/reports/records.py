@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import itertools
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from harness.events import (
     BatchDone,
@@ -25,12 +25,12 @@ from harness.events import (
 from reports.record import RunRecord
 
 if TYPE_CHECKING:
-    from harness.events import Event
+    pass
 
 COMMAND = "tokgate run --vocab tekken_240911 --vocab t5_base --seed 7"
 CHECKS = ["equivalence", "round-trip", "determinism", "validity", "offsets"]
 
-NASTY: dict[str, bytes] = {
+NASTY = {
     "nul": b"a\x00b",
     "bidi": "x\u202etxt.exe\u2066 \u05d0\u05d1 1".encode(),
     "mark": "\u0301".encode(),
@@ -43,11 +43,11 @@ NASTY: dict[str, bytes] = {
 }
 
 
-def b64(data: bytes) -> str:
+def b64(data):
     return base64.b64encode(data).decode()
 
 
-def started() -> Started:
+def started():
     return Started(
         time="2026-11-20T12:00:00+00:00",
         seed=7,
@@ -66,7 +66,7 @@ def started() -> Started:
     )
 
 
-def finished(verdict: str = "pass", *, complete: bool = True, reasons: list[str] | None = None):
+def finished(verdict="pass", *, complete=True, reasons=None):
     return Finished(
         complete=complete,
         verdict=verdict,
@@ -78,9 +78,9 @@ def finished(verdict: str = "pass", *, complete: bool = True, reasons: list[str]
     )
 
 
-def opening() -> list[Event]:
+def opening():
     """A run over three contracts and four implementations, up to its first batches."""
-    events: list[Event] = [
+    events = [
         started(),
         VocabularyLoaded("tekken_240911", "tekken", "bpe", 131_072, "ab" * 32, None, []),
         VocabularyLoaded(
@@ -120,16 +120,16 @@ def opening() -> list[Event]:
     return events
 
 
-def group(names: list[str], data: bytes, step: int, **more: Any) -> Group:
+def group(names, data, step, **more):
     """A group whose tokens are ``data`` cut every ``step`` bytes (at most 2,000 of them)."""
     total = -(-len(data) // step)
     shown = range(0, min(total, 2000) * step, step)
     ids = [1000 + data[i] for i in shown]
-    surfaces: list[str | None] = [b64(data[i : i + step]) for i in shown]
+    surfaces = [b64(data[i : i + step]) for i in shown]
     return replace(Group(names, "encoded", ids, total, surfaces), **more)
 
 
-def explanation(left: str, right: str) -> dict[str, Any]:
+def explanation(left, right):
     """Two pipelines that part in the middle."""
     stages = [("normalization", "x", "x"), ("pre-tokens", left, right), ("ids", "1 2", "1 3")]
     return {
@@ -142,12 +142,12 @@ def explanation(left: str, right: str) -> dict[str, Any]:
     }
 
 
-def died(names: list[str], kind: str, message: str) -> Group:
+def died(names, kind, message):
     return Group(names, kind, message=message)
 
 
-def found(identity: str, data: bytes, **more: Any) -> Found:
-    values: dict[str, Any] = {
+def found(identity, data, **more):
+    values = {
         "id": identity,
         "check": "equivalence",
         "stage": "pre-tokens",
@@ -182,13 +182,11 @@ FAMILIES = [
 ]  # fmt: skip
 
 
-def cell(
-    name: str, vocabulary: str, family: str, law: float, verdict: str, **more: Any
-) -> Measured:
+def cell(name, vocabulary, family, law, verdict, **more):
     """Growth as a cost of n ** law, with all that an event can say."""
     sizes = [256.0 * 2**i for i in range(8 if law > 1.5 else 13)]
     base = 1e-8 * (1 + len(name) % 5) / 256 ** (law - 1)
-    values: dict[str, Any] = {
+    values = {
         "points": [[n, base * n**law + 2e-7] for n in sizes],
         "cached": [[n, base * n / 9] for n in sizes],
         "memory_per_byte": 12.0,
@@ -208,7 +206,7 @@ def cell(
     )
 
 
-def measured() -> list[Event]:
+def measured():
     """Growth of each kind, on a vocabulary."""
     laws = {"tiktoken": (1.03, "linear"), "tokenizers": (1.08, "inconclusive"),
             "bpe.naive": (1.97, "superlinear")}  # fmt: skip
@@ -220,11 +218,11 @@ def measured() -> list[Event]:
     ]
 
 
-def grown(vocabularies: int = 2, names: int = 10) -> list[Event]:
+def grown(vocabularies=2, names=10):
     """Growth of many on 40 families: mostly linear, one quadratic, some open, some dead."""
     who = ["tiktoken", "tokenizers", "bpe.naive", "sentencepiece",
            *(f"bpe.variant-{k}" for k in range(names - 4))]  # fmt: skip
-    events: list[Event] = []
+    events = []
     places = itertools.product(range(vocabularies), enumerate(who), enumerate(FAMILIES))
     for v, (j, name), (i, family) in places:
         place = name, f"vocabulary_{v}", family
@@ -248,24 +246,24 @@ def grown(vocabularies: int = 2, names: int = 10) -> list[Event]:
     return events
 
 
-def growing() -> RunRecord:
+def growing():
     """A night's measurements, and hardly a finding."""
     return RunRecord.from_events([*opening(), *special()[:2], *grown(1), finished("fail")])
 
 
-def forced() -> list[Event]:
+def forced():
     return [
         Forced("llguidance", "tekken_240911", "heuristic, grammar, 4 tokens", 12_000, 40_321, 3),
         Forced("exact", "tekken_240911", "exact", 12_000, 41_002, 0),
     ]
 
 
-def clean() -> RunRecord:
+def clean():
     """No findings, everything measured."""
     return RunRecord.from_events([*opening(), *measured(), *forced(), finished()])
 
 
-def nasty() -> RunRecord:
+def nasty():
     """One bucket for each nasty input, a crash, an expected and an expired divergence."""
     events = opening()
     for name, data in NASTY.items():
@@ -275,7 +273,7 @@ def nasty() -> RunRecord:
     return RunRecord.from_events([*events, finished("fail", reasons=["</script> in \x1b[31mred"])])
 
 
-def special() -> list[Event]:
+def special():
     """A crash with a log, an expected divergence, an expired one, a wrong round trip."""
     text = " hello  wörld, it's 2024".encode()
     log = "thread 'main' panicked at src/lib.rs:10:\n\x1b[31mindex out of bounds\x1b[0m \u202e]]>"
@@ -316,7 +314,7 @@ def special() -> list[Event]:
     ]  # fmt: skip
 
 
-def three() -> RunRecord:
+def three():
     """A usual failing run: a handful of findings, with measurements."""
     reasons = ["2 unexpected buckets", "stale: equivalence/gone"]
     events = [*opening(), *special(), *measured(), *forced()]
@@ -324,7 +322,7 @@ def three() -> RunRecord:
     return RunRecord.from_events([*events, finished("fail", reasons=reasons)])
 
 
-def night(number: int, vocabularies: int = 2) -> RunRecord:
+def night(number, vocabularies=2):
     """A night's findings as they are: small inputs, of many kinds, some known, some deadly."""
     events = opening()
     who = ["tokenizers", "bpe.heap", "sentencepiece", "rs-bpe", "splintr", "mistral-common"]
@@ -345,13 +343,13 @@ def night(number: int, vocabularies: int = 2) -> RunRecord:
     return RunRecord.from_events([*events, *grown(vocabularies), *forced(), finished("fail")])
 
 
-def incomplete() -> RunRecord:
+def incomplete():
     """Interrupted with Ctrl-C after one finding."""
     end = finished("fail", complete=False, reasons=["interrupted"])
     return RunRecord.from_events([*opening(), found("f-one", b" \t1"), end])
 
 
-def cut_off() -> RunRecord:
+def cut_off():
     """Killed: no closing event at all."""
     return RunRecord.from_events(opening()[:5])
 

@@ -6,10 +6,8 @@ for code scanning", requires on top, with the limits that it states.
 
 from __future__ import annotations
 
-from typing import Any
 
-
-def closed(**fields: dict[str, Any]) -> dict[str, Any]:
+def closed(**fields):
     """An object with these properties; those whose name begins with ``may_`` may be missing."""
     return {
         "type": "object",
@@ -19,16 +17,16 @@ def closed(**fields: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def text(most: int = 10_000, **more: Any) -> dict[str, Any]:
+def text(most=10_000, **more):
     # GitHub takes no empty string for a required property.
     return {"type": "string", "minLength": 1, "maxLength": most, **more}
 
 
-def array(items: dict[str, Any], least: int = 0, most: int = 100) -> dict[str, Any]:
+def array(items, least=0, most=100):
     return {"type": "array", "minItems": least, "maxItems": most, "items": items}
 
 
-def message(most: int = 1_000) -> dict[str, Any]:
+def message(most=1_000):
     return closed(text=text(most))
 
 

@@ -5,12 +5,10 @@ from __future__ import annotations
 import datetime
 import re
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from harness.events import Campaign, Event, Outlook
-from harness.ledger.trends import Seen
+from harness.events import Campaign, Outlook
 from reports import html, write_all
 from reports.campaigns import together
 from reports.record import RunRecord
@@ -23,7 +21,7 @@ CURVES = {
 }
 
 
-def event(canary: bool | None = True) -> Campaign:
+def event(canary=True):
     return Campaign(
         name="default", time="2026-11-20T12:00:00+00:00", rate=12.5, canary=canary,
         said="the canary <was> found", source="Good-Turing", ahead="45,000 cases",
@@ -31,12 +29,12 @@ def event(canary: bool | None = True) -> Campaign:
     )  # fmt: skip
 
 
-def page(*events: Event, known: dict[str, Seen] | None = None) -> str:
+def page(*events, known=None):
     record = RunRecord.from_events([records.started(), *events, records.finished()])
     return html.render(record, known=known)
 
 
-def test_a_campaign_says_what_it_may_still_find() -> None:
+def test_a_campaign_says_what_it_may_still_find():
     text = page(event())
     assert "✓ canary found" in text
     assert "the canary &lt;was&gt; found" in text
@@ -47,17 +45,17 @@ def test_a_campaign_says_what_it_may_still_find() -> None:
     assert 'id="campaign"' not in page()
 
 
-def test_the_curve_is_the_sum_of_all_targets() -> None:
+def test_the_curve_is_the_sum_of_all_targets():
     assert together(CURVES.values(), 1) == [(10, 7), (100, 23), (500, 29), (1000, 39)]
     assert together([], 1) == []
 
 
-def test_kinds_of_which_there_are_none_have_no_plot() -> None:
+def test_kinds_of_which_there_are_none_have_no_plot():
     text = page(replace(event(), curves={"one#0": [(10, 4, 0, 0), (20, 5, 0, 0)]}))
     assert text.count("discovered,") == 1
 
 
-def day(number: int) -> datetime.datetime:
+def day(number):
     return datetime.datetime(2026, 3, number, tzinfo=datetime.UTC)
 
 
@@ -72,12 +70,12 @@ def day(number: int) -> datetime.datetime:
         ),
     ],
 )
-def test_first_and_last_are_those_of_all_findings_of_a_cause(ids: list[str], line: str) -> None:
+def test_first_and_last_are_those_of_all_findings_of_a_cause(ids, line):
     known = {"f-1": (day(4), day(4), 1), "f-2": (day(2), day(9), 5)}
     assert history_of(ids, known) == line
 
 
-def test_a_card_says_since_when_it_is_known(tmp_path: Path) -> None:
+def test_a_card_says_since_when_it_is_known(tmp_path):
     record = records.three()
     finding = record.buckets[0].example.id
     write_all(record, tmp_path, (), {finding: (day(2), day(9), 5)})

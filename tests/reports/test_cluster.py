@@ -12,7 +12,6 @@ from harness.cli.progress import Progress, nodes
 from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,
-    Event,
     Finished,
     NodeJoined,
     NodeLeft,
@@ -28,7 +27,7 @@ from reports import html, markdown, selftest, summary_json, worst
 from reports.blocks.html import render
 from reports.record import RunRecord
 
-EVENTS: tuple[Event, ...] = (
+EVENTS = (
     UnitResumed("tekken", "old-1"),
     NodeJoined("a-1", 2),
     NodeJoined("b-2", 1),

@@ -7,18 +7,18 @@ import json
 
 from harness.events import Event, Forced, ForcedCorpus, ForcedWitness, Started
 from reports import FORMATS
-from reports.blocks import Aligned, Details, Heading
+from reports.blocks import Details, Heading
 from reports.blocks.markdown import inline
 from reports.forced import ALIKE_SHOWN, CELLS, EACH, aligned, failures
 from reports.record import RunRecord
 from tests.reports.records import finished, opening
 
 
-def text(data: bytes) -> str:
+def text(data):
     return base64.b64encode(data).decode()
 
 
-def witness(**changes: object) -> ForcedWitness:
+def witness(**changes):
     fields = {
         "vocabulary": "v", "policy": "none", "schema": "<b>orders</b>", "context": text(b'{"'),
         "forced": text(b"the orde"), "continuation": text(b"rId"), "ids": [1, 2],
@@ -36,11 +36,11 @@ CORPUS = ForcedCorpus(
 )
 
 
-def record(*more: Event) -> RunRecord:
+def record(*more):
     return RunRecord.from_events([*opening(), ROW, CORPUS, *more, finished()])
 
 
-def test_the_table_and_the_corpus() -> None:
+def test_the_table_and_the_corpus():
     page = FORMATS["html"](record())
     assert "25.00 %" in page  # 50 of 200 tokens
     assert "7.50 %" in page  # 3 of 40 sequences
@@ -48,13 +48,13 @@ def test_the_table_and_the_corpus() -> None:
     assert "a, b ought to agree, and differ at 2 boundaries" in page
 
 
-def test_a_walk_of_a_corpus_says_what_held() -> None:
+def test_a_walk_of_a_corpus_says_what_held():
     started = [event for event in opening() if isinstance(event, Started)]
     walked = RunRecord.from_events([*started, ROW, CORPUS, finished()])
     assert "Exact forced no wrong token in" in FORMATS["html"](walked)
 
 
-def test_a_failure_shows_where_the_tokens_part() -> None:
+def test_a_failure_shows_where_the_tokens_part():
     forced, canonical = spelled(aligned(witness()))
     # the| orde      against the| order|Id\xff
     assert forced == [("the", 3, ""), ("\u2423orde", 5, "first")]
@@ -66,11 +66,11 @@ def test_a_failure_shows_where_the_tokens_part() -> None:
     assert "<b>orders</b>" not in page
 
 
-def spelled(found: Aligned) -> list[list[tuple[str, int, str]]]:
+def spelled(found):
     return [[(one.surface, one.span, one.state) for one in row] for _, row in found.rows]
 
 
-def test_a_seam_is_aligned_by_its_bytes() -> None:
+def test_a_seam_is_aligned_by_its_bytes():
     # After a, forced b; in the whole text both are one token.
     seam = witness(
         context=text(b"xa"), forced=text(b"b"), ids=[2], surfaces=[text(b"b")], canonical=[7],
@@ -79,7 +79,7 @@ def test_a_seam_is_aligned_by_its_bytes() -> None:
     assert spelled(aligned(seam)) == [[("", 1, "gap"), ("b", 1, "first")], [("ab", 2, "first")]]
 
 
-def test_what_is_alike_is_counted_and_what_follows_is_bounded() -> None:
+def test_what_is_alike_is_counted_and_what_follows_is_bounded():
     letters = [text(b"a")] * 100
     long = witness(
         ids=[1] * 50 + [2] * 50, surfaces=letters, canonical=[1] * 50 + [3] * 50,
@@ -92,7 +92,7 @@ def test_what_is_alike_is_counted_and_what_follows_is_bounded() -> None:
         assert states[: ALIKE_SHOWN + 2] == [""] * ALIKE_SHOWN + ["first", "other"]
 
 
-def test_the_smallest_stands_beside_the_original() -> None:
+def test_the_smallest_stands_beside_the_original():
     small = witness(schema="minimal", grammar='{"enum":["the <b>order"]}', context=text(b""))
     dressed = witness(grammar='{"title":"orders"}', minimal=small)
     plain = witness(schema="another")
@@ -107,7 +107,7 @@ def test_the_smallest_stands_beside_the_original() -> None:
     assert event == dressed
 
 
-def test_failures_are_bounded_by_method() -> None:
+def test_failures_are_bounded_by_method():
     many = [witness(schema=str(number)) for number in range(50)]
     shown = list(failures([*many, witness(policy="printed")]))
     assert len(shown) == 1 + EACH + 1 + 1
@@ -116,7 +116,7 @@ def test_failures_are_bounded_by_method() -> None:
     ]  # fmt: skip
 
 
-def test_the_summary_has_the_contract_of_both_commands() -> None:
+def test_the_summary_has_the_contract_of_both_commands():
     summary = json.loads(FORMATS["json"](record(witness())))
     [row] = summary["canonicality"]
     assert row["policy"] == row["method"] == "none"
