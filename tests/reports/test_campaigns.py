@@ -1,17 +1,13 @@
-"""The page of a campaign: canary, chance of something new, curve of discoveries, first and last."""
-
-from __future__ import annotations
+"""A campaign on the page: the curve of discoveries; since when findings are known."""
 
 import datetime
-import re
-from dataclasses import replace
 
 import pytest
 
 from harness.events import Campaign, Outlook
-from reports import html, write_all
-from reports.campaigns import together
-from reports.record import RunRecord
+from reports import write_all
+from reports.blocks import Plot, walk
+from reports.campaigns import curve, together
 from reports.trends import history_of
 from tests.reports import records
 
@@ -29,34 +25,20 @@ def event(canary=True):
     )  # fmt: skip
 
 
-def page(*events, known=None):
-    record = RunRecord.from_events([records.started(), *events, records.finished()])
-    return html.render(record, known=known)
-
-
-def test_a_campaign_says_what_it_may_still_find():
-    text = page(event())
-    assert "✓ canary found" in text
-    assert "the canary &lt;was&gt; found" in text
-    assert re.search(r">behaviours</th>.*>39<.*>4<.*>71 %<.*>1.25<.*>0.12 %<", text)
-    assert text.count("discovered,") == 3
-    assert "✗ canary not found" in page(event(canary=False))
-    assert "no canary" in page(event(canary=None))
-    assert 'id="campaign"' not in page()
-
-
 def test_the_curve_is_the_sum_of_all_targets():
-    assert together(CURVES.values(), 1) == [(10, 7), (100, 23), (500, 29), (1000, 39)]
+    points = together(CURVES.values(), 1)
+    assert points == [(10, 7), (100, 23), (500, 29), (1000, 39)]
+    (plot,) = (one for one in walk([*curve("behaviours", points)]) if isinstance(one, Plot))
+    assert plot.series[0].points == points
     assert together([], 1) == []
-
-
-def test_kinds_of_which_there_are_none_have_no_plot():
-    text = page(replace(event(), curves={"one#0": [(10, 4, 0, 0), (20, 5, 0, 0)]}))
-    assert text.count("discovered,") == 1
+    assert [*curve("findings", [(10, 0)])] == []
 
 
 def day(number):
     return datetime.datetime(2026, 3, number, tzinfo=datetime.UTC)
+
+
+KNOWN = {"f-1": (day(4), day(4), 1), "f-2": (day(2), day(9), 5)}
 
 
 @pytest.mark.parametrize(
@@ -64,20 +46,15 @@ def day(number):
     [
         (["f-3"], ""),
         (["f-1"], "first seen 2026-03-04, last seen 2026-03-04, in 1 run of the ledger"),
-        (
-            ["f-1", "f-2"],
-            "first seen 2026-03-02, last seen 2026-03-09, in 5 runs of the ledger",
-        ),
+        (["f-1", "f-2"], "first seen 2026-03-02, last seen 2026-03-09, in 5 runs of the ledger"),
     ],
 )
 def test_first_and_last_are_those_of_all_findings_of_a_cause(ids, line):
-    known = {"f-1": (day(4), day(4), 1), "f-2": (day(2), day(9), 5)}
-    assert history_of(ids, known) == line
+    assert history_of(ids, KNOWN) == line
 
 
 def test_a_card_says_since_when_it_is_known(tmp_path):
     record = records.three()
-    finding = record.buckets[0].example.id
-    write_all(record, tmp_path, (), {finding: (day(2), day(9), 5)})
+    write_all(record, tmp_path, (), {record.buckets[0].example.id: KNOWN["f-2"]})
     text = (tmp_path / "report.html").read_text()
     assert text.count("first seen 2026-03-02, last seen 2026-03-09, in 5 runs") == 1
