@@ -180,8 +180,11 @@ def test_the_terminal_shows_marks_reasons_and_how_sure_a_ratio_is():
         assert part in said
     assert ", ahead" not in said, "three rounds tell nothing"
     base = [1 / 8, 1 / 7, 1 / 8, 1 / 6, 1 / 8, 1 / 7]
-    sure = record(timed("tiktoken", base), timed("fast", [one / 3 for one in base]))
-    assert "3.00 3.00 to 3.00, ahead" in printed(sure)
+    for times, told in (("1.50", "ahead"), ("0.80", "behind"), ("1.00", "no difference")):
+        other = timed("other", [one / float(times) for one in base])
+        assert f"{times} {times} to {times}, {told}" in printed(
+            record(timed("tiktoken", base), other)
+        )
     assert "Interrupted" in printed(record(complete=False))
     assert "no base was measured" in printed(record(cell("fast", SMALL, 80)))
 

@@ -30,10 +30,9 @@ EVERY = "annotations html json junit markdown sarif"
 ODD = Measured("x", "v", "f", math.nan, -math.inf, None, "failed", [[1.0, math.nan]], "\ud800")
 
 
-def run(*events, reasons=(), verdict="fail"):
+def run(*events, **end):
     """A run of these events that came to its end."""
-    end = records.finished(verdict, reasons=[*reasons])
-    return RunRecord.from_events([*records.opening(), *events, end])
+    return records.run(*events, **{"verdict": "fail", **end})
 
 
 def json_of(record):

@@ -26,7 +26,7 @@ CAUSE = "equivalence/bpe/text/merges/{}/tokenizers"
 
 
 def run(*events):
-    return RunRecord.from_events([*records.opening(), *events, records.finished("fail")])
+    return records.run(*events, verdict="fail")
 
 
 def variant(kind, data, **more):
