@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from urllib.parse import quote
 
 from corpora.plain_text import printable
 from reports.blocks import Code, Group, Paragraph, Section, Span
 from reports.blocks.html import environment
 from reports.blocks.units import count, per_cent
-from reports.site.project import FIXED, Asked, Counts, Defect, totals
+from reports.site.project import FIXED, Asked, Defect, totals
 from reports.site.shared import Site, Thing, slug
 from reports.studies import grouped
 
@@ -59,7 +59,7 @@ def badges(name: str, latest: Sequence[Asked]) -> list[tuple[str, str]]:
     ]
 
 
-def badge(label: str, counts: Counts) -> str:
+def badge(label: str, counts: Mapping[str, int]) -> str:
     """A badge as shields.io reads it from an endpoint: ``o200k: 100 % of 1.2 M cases``."""
     compared = counts["compared"]
     cases = f"{count(compared or counts['cases'])} cases"

@@ -10,6 +10,7 @@ from harness.events import Found
 from harness.ledger.models import History, Run, Tally
 from harness.verdict.diff import gone
 from reports.speeds import tables
+from reports.standings import sums
 from reports.studies import grouped
 from reports.words import severity, spoken
 
@@ -22,11 +23,6 @@ FEWEST_WITHOUT = 3
 
 RANDOM = "random:"
 """The names and sources of random vocabularies begin so."""
-
-COUNTED = ("cases", "compared", "wrong", "deaths", "trusted")
-
-Counts = Counter[str]
-"""Sums of tallies, by :data:`COUNTED`; trusted: the runs in which it was the reference."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -99,7 +95,7 @@ class Asked:
     family: str
 
 
-def totals(asked: Iterable[Asked]) -> Counts:
+def totals(asked: Iterable[Asked]) -> Counter[str]:
     """The sums of some tallies.
 
     The same seed makes the same cases, and a session of a campaign goes on with those before it: of
@@ -112,7 +108,7 @@ def totals(asked: Iterable[Asked]) -> Counts:
         ): one.tally
         for one in sorted(asked, key=lambda one: (one.tally.compared, one.tally.cases))
     }  # fmt: skip
-    return Counter({kind: sum(getattr(one, kind) for one in most.values()) for kind in COUNTED})
+    return sums(most.values())
 
 
 def live(defects: Iterable[Defect]) -> list[Defect]:

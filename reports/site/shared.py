@@ -122,7 +122,7 @@ def facts(told: Told) -> Facts:
 def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
     """The facts of what somebody was asked."""
     counts = totals(asked)
-    agreement = standings.agreement(counts["compared"], counts["wrong"])
+    agreement = standings.agreement(counts)
     if counts["trusted"]:  # those that it is compared with are itself
         agreement = Cell(Span("reference", "quiet"), sort=2)
     return {

@@ -4,6 +4,7 @@ import datetime
 import json
 import re
 import shlex
+from collections import Counter
 from dataclasses import replace
 from urllib.parse import unquote, urldefrag
 from xml.etree import ElementTree as ET
@@ -17,7 +18,7 @@ from harness.verdict.coverage import Coverage
 from reports import write
 from reports.site import pages, speeds
 from reports.site.feeds import badge
-from reports.site.project import FIXED, LIVE, UNSEEN, Counts, Project, family_of, totals
+from reports.site.project import FIXED, LIVE, UNSEEN, Project, family_of, totals
 from reports.site.shared import slug
 from reports.speeds import tables
 from tests.docs.pages import Command
@@ -112,7 +113,7 @@ def test_a_command_for_any_machine_needs_nothing_of_a_run(library, source, told)
 )
 def test_a_badge_is_that_of_an_endpoint(counts, message, color):
     told = {"schemaVersion": 1, "label": "o200k", "message": message, "color": color}
-    assert json.loads(badge("o200k", Counts(counts))) == told
+    assert json.loads(badge("o200k", Counter(counts))) == told
 
 
 def test_the_feed_has_what_is_new_and_what_is_fixed(made):
@@ -232,7 +233,7 @@ def test_what_became_of_a_defect(versions, shown, state, others):
 def test_the_latest_version_is_told_and_what_was_asked_twice_counts_once():
     project = Project(history("11222", "xx---", seeds=[5, 6, 7, 7, 8]))
     assert project.version("mine") == "2"
-    assert totals(project.latest("mine")) == Counts(cases=200, compared=200)
+    assert totals(project.latest("mine")) == Counter(cases=200, compared=200)
     releases = [(rows[0].version, len(rows)) for rows in project.releases("mine")]
     assert releases == [("1", 2), ("2", 3)]
 
