@@ -31,6 +31,9 @@ REPEATED = st.builds(
 @given(REPEATED, st.sampled_from([100, 400, 4000]))
 @example(NASTY["megabyte"], 400)
 @example(NASTY["noise"], 400)
+@example("\u05d0 1".encode(), 400)
+@example(b"\xff" * 99 + b"a", 399)
+@example(b"\xff" * 99 + b"a", 400)
 @example("".join(chr(0x4E00 + i * 7 % 20000) for i in range(5000)).encode(), 100)
 def test_a_literal_evaluates_to_the_input_up_to_a_character(data, limit):
     shown = literal(data, limit)
@@ -38,8 +41,10 @@ def test_a_literal_evaluates_to_the_input_up_to_a_character(data, limit):
     made = value(shown.code)
     assert data.startswith(made)
     assert len(made) + shown.missing == len(data)
-    assert len(shown.code) <= limit or shown.missing == 0
+    assert len(shown.code) <= limit + len("b''") or shown.missing == 0
+    # No more is left out than there is no room for.
     assert shown.missing == 0 or len(shown.code) > limit // 8
+    assert shown.missing == 0 or len(data) > limit or len(repr(data)) > limit
     assert (str(shown) == shown.code) is (shown.missing == 0)
 
 
@@ -60,7 +65,7 @@ def test_free_text_loses_what_hides_and_keeps_scripts_and_based_marks():
     assert printable("שלום हिन्दी\n\tok") == "שלום हिन्दी\n\tok"
     assert printable("\u0301x") == "\\u0301x"
     assert printable_line("é🙂\n\t") == "é🙂\\n\\t"
-    assert surface(b" a\n\xff\\") == "␣a\\n\\xff\\\\"
+    assert surface(b" a\n\x80\xff\\") == "␣a\\n\\x80\\xff\\\\"
     assert surface("␣".encode()) == "\\u2423"
 
 
