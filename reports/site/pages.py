@@ -246,11 +246,11 @@ def vocabulary(name: str, project: Project) -> Thing:
 
 def disagreements(name: str, project: Project) -> list[Trend]:
     """How often a library that is compared with others is wrong, over all runs."""
-    rates = []
-    for run in project.runs:
-        told = [one for one in run.tallies if one.implementation == name]
-        if compared := sum(one.compared for one in told):
-            rates.append((run, sum(one.wrong for one in told) / compared * PER))
+    every = [
+        (run, standings.sums(one for one in run.tallies if one.implementation == name))
+        for run in project.runs
+    ]
+    rates = [(run, n["wrong"] / n["compared"] * PER) for run, n in every if n["compared"]]
     title = f"{name}: wrong in a million comparisons"
     return [trend(title, "in a million", name, rates)] if rates else []
 

@@ -272,6 +272,10 @@ def test_an_alert_is_that_of_its_cause():
     other = records.found("f-3", b"q", bucket="equivalence/y")
     one, both = named(found("f-1", "Mn")), named(other, found("f-2", "*", seed=8, index=3))
     assert (len(one), len(both), len(one & both)) == (1, 2, 1)
+    assert sarif_of(records.clean())["results"] == [], "what the gate lets through is none"
+    assert {one["ruleId"] for one in sarif_of(records.three())["results"]} == {
+        f"tokgate/{rule}" for rule in ("equivalence", "expectation", "round-trip", "start")
+    }
     rules = [sarif_of(made())["tool"]["driver"]["rules"] for made in SHAPES.values()]
     assert all(one == rules[0] for one in rules), "they do not depend on the run"
 

@@ -225,6 +225,7 @@ def test_who_was_never_judged_or_always_failed_is_not_counted_as_compared(events
     assert ("llama.cpp" in record.judged) is judged
     idle = "" if judged else " (1 more took no part)"
     assert f"of {others} implementations{idle} on 2 vocabularies" in record.reason
+    assert judged or f"<dd>{others} of {others + 1}</dd>" in FORMATS["html"](record)
     cell = matrix(record)["llama.cpp", WHERE, "equivalence"]
     assert cell.status == "not tested"
     assert judged or cell.reason == LINE

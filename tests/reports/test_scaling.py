@@ -101,9 +101,13 @@ def test_worst_timings_are_by_what_a_byte_costs_in_the_end():
         Measured("fast", "v", f"f{i}", 1.0, 0.9, 1.1, "linear", points(1, 9, 1e-9 * (1 + i)))
         for i in range(9)
     ]
-    stopped = Measured("slow", "v", "runs", 2.0, 1.9, 2.1, "superlinear", points(2, 5, 1e-8))
+    told = {"expression": "b'a' * n"}
+    stopped = Measured(
+        "slow", "v", "runs", 2.0, 1.9, 2.1, "superlinear", points(2, 5, 1e-8), **told
+    )
     steps = cell("a", "v", "f", 1.0, "linear", measure="steps")
     [table] = growth.worst([*rows, stopped, steps])
     slow, fast = ([markdown.inline(c.text) for c in cells] for _, cells in table.lines)
     assert slow[:3] == ["slow", "runs superlinear", "4 KiB"]
+    assert table.rows[0][-1].blocks[0].text == told["expression"]
     assert (fast[0], fast[1], fast[4], fast[5]) == ("fast", "f8", "9 ns", "1.8")
