@@ -25,7 +25,7 @@ RANDOM = "random:"
 """The names and sources of random vocabularies begin so."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True)
 class Defect:
     """A finding over all runs.
 
@@ -85,7 +85,7 @@ def versions(names: Iterable[str], run: Run) -> str:
     return ", ".join(f"{name} {have.get(name, '')}".strip() for name in names)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(frozen=True)
 class Asked:
     """A tally with what it is of. family: of its vocabulary, as its page is about it."""
 
