@@ -15,7 +15,8 @@ from harness.events import (
     read_events,
 )
 from reports import FORMATS
-from reports.matrix import NOBODY, matrix
+from reports.blocks import Table, walk
+from reports.matrix import NOBODY, matrix, sections
 from reports.record import RunRecord
 from reports.words import severity, spoken, title
 from tests.harness.made import write_record
@@ -154,8 +155,22 @@ def test_contracts_are_kept_apart():
 # --- the matrix -----------------------------------------------------------------------------------
 
 
+def fields(record):
+    """The fields of the byte-pair vocabulary, by implementation."""
+    tables = (one for one in walk(sections(record)) if isinstance(one, Table))
+    table = next(one for one in tables if "bpe" in one.label)
+    return {cells[0].text[0]: cells[1].text for _, cells in table.lines}
+
+
 def test_matrix():
-    cells = matrix(records.three())
+    record = records.three()
+    cells, shown = matrix(record), fields(record)
+    field, trusted = shown["tokenizers"], shown["tiktoken"]
+    assert (field.text[0], field.href) == ("✗", "#f-crash")
+    assert "text: violated: equivalence 4 at fault of 21,510, round-trip" in field.hint
+    assert trusted.hint.startswith("text: ok: equivalence 21,500, round-trip 21,500")
+    assert "".join(trusted.text[1][1].text).endswith(", reference")
+    assert "raw: not tested: validity, offsets (nothing that" in trusted.hint
     for name, where, check, status in (
         ("tiktoken", WHERE, "equivalence", "ok"),
         ("tokenizers", WHERE, "equivalence", "violated"),
@@ -196,6 +211,7 @@ def test_where_nobody_is_blamed_the_matrix_says_so(check):
     assert finding["implementations"] == ["tiktoken", "bpe.heap", "tokenizers"]
     cell = matrix(record)["tokenizers", WHERE, check]
     assert (cell.status, cell.reason) == ("violated", NOBODY)
+    assert f"violated: {check} 21,500 ({NOBODY})" in fields(record)["tokenizers"].hint
 
 
 LINE = "testing of llama.cpp on tekken_240911 stopped early: withdrawn"
