@@ -236,17 +236,26 @@ def test_the_latest_version_is_told_and_what_was_asked_twice_counts_once():
     assert totals(project.latest("mine")) == Counter(cases=200, compared=200)
     releases = [(rows[0].version, len(rows)) for rows in project.releases("mine")]
     assert releases == [("1", 2), ("2", 3)]
+    assert Project(history("121", "x--")).version("mine") == "1"
 
 
 def test_random_vocabularies_are_told_together():
     assert family_of("random:bpe:17") == "random bpe"
     assert family_of("drawn-17", "random:unigram:17") == "random unigram"
     assert family_of("o200k") == "o200k"
-    findings = [replace(SHOWN, id=f"f-{day}", vocabulary=f"random:bpe:{day}") for day in range(2)]
-    runs = [run(day, "1", [found], []) for day, found in enumerate(findings)]
-    (defect,) = Project(History(runs, [])).defects
+    findings = [
+        replace(SHOWN, id=f"f-{day % 2}", vocabulary=f"random:bpe:{day % 2}", seed=day)
+        for day in range(3)
+    ]
+    other = replace(SHOWN, id="a-1", bucket="another")
+    told = [[findings[0], other], [findings[1]], [findings[2]]]
+    runs = [run(day, str(day), found, []) for day, found in enumerate(told)]
+    # Sorted by when they were seen last; told as the last run told the first of its findings.
+    defect, another = Project(History(runs, [])).defects
+    assert (another.ids, another.family) == (["a-1"], "vocab")
     assert (defect.ids, defect.family) == (["f-0", "f-1"], "random bpe")
-    assert (defect.run, defect.found, defect.seen) == (runs[0], findings[0], (*runs,))
+    assert (defect.run, defect.found, defect.seen) == (runs[2], findings[2], (*runs,))
+    assert defect.found_in == "mine 0"
 
 
 def test_a_name_is_a_file_of_its_own():
