@@ -31,7 +31,7 @@ INPUT_SHOWN = 240
 """Characters of the smallest input."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Fault:
     """One of them. rule: a check, or what is demanded besides. text: lines that say more.
 

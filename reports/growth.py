@@ -129,6 +129,12 @@ def race(who: str, lines: Sequence[Series], x: Axis = SIZES, y: Axis = TIME) -> 
     return Plot(f"{who}; slowest at the end: {slowest}", x, y, lines)
 
 
+def axes(row: Measured) -> tuple[Axis, Axis]:
+    """What grows in a measurement, and what it costs."""
+    across = SIZES if row.axis == "bytes" else Axis("count", row.axis, 2)
+    return across, COSTS.get(row.measure, Axis("count", row.measure, 10))
+
+
 def plot(
     rows: Sequence[Measured], places: Mapping[str, int], candidates: Collection[str]
 ) -> Plot | None:
@@ -146,10 +152,8 @@ def plot(
         for row in rows
         if row.measure == first.measure and (points := usable(row.points))
     ]  # fmt: skip
-    across = SIZES if first.axis == "bytes" else Axis("count", first.axis, 2)
-    up = COSTS.get(first.measure, Axis("count", first.measure, 10))
     who = f"{plural(len(lines), 'implementation')} on {first.family}"
-    return race(who, lines, across, up) if lines else None
+    return race(who, lines, *axes(first)) if lines else None
 
 
 def deciding(rows: Sequence[Measured]) -> Measured:

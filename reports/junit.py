@@ -29,7 +29,7 @@ ENDS = {
 """How the verdict, growth and expectations end, as tags; what else is said was not settled."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """A testcase. tag: ``failure``, ``error``, ``skipped``, or nothing for one that passed."""
 

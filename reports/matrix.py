@@ -42,7 +42,7 @@ UNKNOWN = "tokenization"
 """The heading of a matrix whose vocabularies the record says nothing of."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """One field of the matrix implementation x contract x check.
 

@@ -29,7 +29,7 @@ PATTERN_SIGNS = str.maketrans({"[": "[[]", "?": "[?]"})
 EXPECTED, SCALING = "[[expected]]", "[[scaling]]"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Proposal:
     """An entry as text, and a line that says what it covers."""
 

@@ -48,7 +48,7 @@ MARKS = {
 """By answer, the worst first: the mark beside a name, and what it means."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Speed:
     """MiB/s of one kind of call: in the best round, in the median and in the slowest.
 
@@ -94,7 +94,7 @@ def compared(mine: Mapping[int, float], base: Mapping[int, float]) -> Speed:
     return Speed(*known, median(ratios), (ratios[beyond], ratios[~beyond]))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Line:
     """A row of a table. cells, base: its own and those that ratios refer to, by size.
 
@@ -140,7 +140,7 @@ class Line:
         return NOTHING
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BenchTable:
     """One kind of text in one mode on one vocabulary; lines by speed at the largest size."""
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from corpora.plain_text import one_line
 from harness.events import Measured
-from harness.verdict.coverage import EQUIVALENCE, SURVIVAL
+from harness.ledger.models import Tally, tallies
 from reports.blocks import Cell, Cells, Section, Span, Table
 from reports.blocks.units import exponent, per_cent
 from reports.growth import rank
@@ -22,6 +22,9 @@ Z = 1.959964
 
 TROUBLE_SHOWN = 600
 """Characters of why somebody was not loaded, or withdrawn."""
+
+COUNTED = ("cases", "compared", "wrong", "deaths", "trusted")
+"""What tallies count; trusted: the runs in which it was the reference."""
 
 
 def sections(record: RunRecord) -> list[Section]:
@@ -43,12 +46,14 @@ def sections(record: RunRecord) -> list[Section]:
     return [Section("Implementations", [table], "implementations")] if shown else []
 
 
+def sums(tallies: Iterable[Tally]) -> Counter[str]:
+    """What some tallies come to, by :data:`COUNTED`."""
+    every = list(tallies)
+    return Counter({kind: sum(getattr(one, kind) for one in every) for kind in COUNTED})
+
+
 def _row(record: RunRecord, name: str, trouble: str) -> Cells:
-    coverage = record.coverage
-    judged: Counter[str] = Counter()
-    for (contract, _, who), number in coverage.judged.items():
-        if who == name:
-            judged |= Counter({contract: number})
+    counts = sums(one for one in tallies(record.coverage) if one.implementation == name)
     # The first is to be read first: an unexpected finding, and of these the severest.
     blamed = [b for b in record.buckets if name in b.example.culprits and not b.example.undecided]
     word, href = "", ""
@@ -62,24 +67,19 @@ def _row(record: RunRecord, name: str, trouble: str) -> Cells:
             (" ", Span("reference", "ref")) if name in record.references else None,
             Span(clipped(trouble, TROUBLE_SHOWN), "quiet trouble") if trouble else None,
         ),
-        agreement(*(_of(n, EQUIVALENCE, name) for n in (coverage.judged, coverage.at_fault))),
+        agreement(counts),
         worst(word, href, [b.expected for b in blamed]),
         *grown * bool(record.measured),
-        bad(_of(coverage.at_fault, SURVIVAL, name)),
-        judged.total(),
+        bad(counts["deaths"]),
+        counts["cases"],
     ]
 
 
-def _of(counts: Mapping[tuple[str, str, str], int], check: str, name: str) -> int:
-    """The sum of a check's counts of one implementation over all comparisons."""
-    return sum(n for (_, one, who), n in counts.items() if (one, who) == (check, name))
-
-
-def agreement(compared: int, wrong: int) -> Cell:
+def agreement(counts: Mapping[str, int]) -> Cell:
     """The share of comparisons without a violation, with its interval."""
-    if not compared:
+    if not (compared := counts["compared"]):
         return Cell(Span("not compared", "quiet"), sort=-1)
-    right = compared - min(wrong, compared)
+    right = compared - counts["wrong"]
     low, high = map(per_cent, wilson(right, compared))
     share = Span(per_cent(right / compared), "strong")
     return Cell((share, Span(f" {low} to {high}", "quiet block-line")), sort=right / compared)

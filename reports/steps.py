@@ -42,7 +42,7 @@ LEAST = 0.05
 """Smallest change, relative to the level before, that is worth telling of a timing."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Stretch:
     """Points from ``start`` up to but not including ``end``, at one level: their median."""
 
@@ -51,7 +51,7 @@ class Stretch:
     level: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """The level changes: ``place`` is the first point at the new level."""
 

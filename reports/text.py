@@ -39,7 +39,7 @@ _REPEATED = re.compile(
 """The next part of an input that is repeated: pumps of families are short."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Literal:
     """A Python expression for an input, cut to a limit; as text, with what is not shown.
 

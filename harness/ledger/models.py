@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from harness.events import Event, Finished, Started
 from harness.events.base import event
-from harness.verdict.coverage import Coverage
+from harness.verdict.coverage import EQUIVALENCE, SURVIVAL, Coverage
 
 
 @event
@@ -33,6 +33,34 @@ class Tally(Event):
     trusted: bool
     checks: list[str]
     generators: list[str]
+
+
+def tallies(coverage: Coverage) -> list[Tally]:
+    """What batches add up to for each implementation on each vocabulary, over all comparisons.
+
+    A case counts once under each comparison, however many checks judged it.
+    """
+    made: dict[tuple[str, str], Tally] = {}
+    judged, at_fault = coverage.judged, coverage.at_fault
+    for (where, name), ways in coverage.judged_of.items():
+        contract = coverage.contracts.get(where)
+        if contract is None:
+            continue
+        checks, generators = map(set, zip(*ways, strict=True))
+        place = name, contract.vocabulary
+        so_far = made.get(place) or Tally(*place, 0, 0, 0, 0, False, [], [])
+        compared = judged[where, EQUIVALENCE, name]
+        made[place] = Tally(
+            *place,
+            cases=so_far.cases + max(judged[where, check, name] for check in checks),
+            compared=so_far.compared + compared,
+            wrong=so_far.wrong + min(at_fault[where, EQUIVALENCE, name], compared),
+            deaths=so_far.deaths + at_fault[where, SURVIVAL, name],
+            trusted=so_far.trusted or name in contract.references,
+            checks=sorted(checks.union(so_far.checks)),
+            generators=sorted(generators.union(so_far.generators)),
+        )
+    return list(made.values())
 
 
 @event

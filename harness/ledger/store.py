@@ -18,8 +18,8 @@ from sqlalchemy.engine import Engine
 
 from harness.events import Benched, BenchStarted, Counted, Event, Finished, Found, Started
 from harness.ledger.engine import Kept, LedgerError, open_database, parse, transaction
-from harness.ledger.models import History, Run, Script, Tally
-from harness.verdict.coverage import EQUIVALENCE, SURVIVAL, Coverage
+from harness.ledger.models import History, Run, Script, Tally, tallies
+from harness.verdict.coverage import Coverage
 
 COSTS_OF_TEXT = frozenset({"time", "steps", "instructions"})
 """Measures that are kept: those of memory and of a program's word are in the run's own record."""
@@ -92,34 +92,6 @@ def _scripts(findings: Iterable[Found], folder: Path) -> Iterator[Script]:
                 text = (folder / found.reproducer).read_text(encoding="utf-8")
                 if len(text) <= MAX_REPRODUCER:
                     yield Script(found.id, text)
-
-
-def tallies(coverage: Coverage) -> list[Tally]:
-    """What batches add up to for each implementation on each vocabulary, over all comparisons.
-
-    A case counts once under each comparison, however many checks judged it.
-    """
-    made: dict[tuple[str, str], Tally] = {}
-    judged, at_fault = coverage.judged, coverage.at_fault
-    for (where, name), ways in coverage.judged_of.items():
-        contract = coverage.contracts.get(where)
-        if contract is None:
-            continue
-        checks, generators = map(set, zip(*ways, strict=True))
-        place = name, contract.vocabulary
-        so_far = made.get(place) or Tally(*place, 0, 0, 0, 0, False, [], [])
-        compared = judged[where, EQUIVALENCE, name]
-        made[place] = Tally(
-            *place,
-            cases=so_far.cases + max(judged[where, check, name] for check in checks),
-            compared=so_far.compared + compared,
-            wrong=so_far.wrong + min(at_fault[where, EQUIVALENCE, name], compared),
-            deaths=so_far.deaths + at_fault[where, SURVIVAL, name],
-            trusted=so_far.trusted or name in contract.references,
-            checks=sorted(checks.union(so_far.checks)),
-            generators=sorted(generators.union(so_far.generators)),
-        )
-    return list(made.values())
 
 
 def in_utc(time: str) -> str:

@@ -51,7 +51,7 @@ def worst(known: History) -> list[Trend]:
     cells: dict[tuple[str, str, str], dict[Run, dict[int, float]]] = defaultdict(dict)
     for run in known.runs:
         for one in run.coverage.growth.values():
-            if one.points:
+            if one.points and one.measure == "time":
                 costs = {int(size): cost for size, cost in one.points}
                 cells[one.implementation, one.vocabulary, one.family][run] = costs
     greatest: dict[tuple[str, str], dict[Run, float]] = defaultdict(dict)

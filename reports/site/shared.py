@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
-from harness.ledger.models import History
 from reports import standings
 from reports.blocks import Block, Cell, Facts, Inline, Page, Section, Span, Table, html
-from reports.site.project import Asked, Project, day, totals
+from reports.site.project import Asked, day, totals
 from reports.studies import bad
 
 Told = Mapping[str, Inline | Cell]
@@ -29,21 +29,39 @@ PLAIN = re.compile(r"[a-z0-9][a-z0-9._-]{0,79}(?<!\.)")
 difference."""
 
 
+@dataclass(frozen=True)
 class Site:
-    """What every page draws on. url: with a slash at its end, or nothing."""
+    """What every page has. url: with a slash at its end, or nothing."""
 
-    def __init__(self, history: History, title: str, url: str) -> None:
-        self.title = title
-        self.url = url if not url or url.endswith("/") else f"{url}/"
-        self.project = Project(history)
+    title: str
+    url: str
 
     def page(
-        self, path: str, title: str, blocks: Sequence[Block], template: str = "page", **more: object
+        self, path: str, title: str, blocks: Iterable[Block], template: str = "page", **more: object
     ) -> tuple[str, str]:
         """A file. path: within the site; more: for a template that is not that of blocks."""
-        made = Page(f"{title} · {self.title}" if title else f"{self.title}: {BRAND}", BRAND, blocks)
+        window = f"{title} · {self.title}" if title else f"{self.title}: {BRAND}"
+        made = Page(window, BRAND, list(blocks))
         text = html.render(made, f"site/{template}.html.j2", site=self, **more)
         return path, INSIDE.sub(rf'\1="{"../" * path.count("/")}', text)
+
+
+@dataclass(frozen=True)
+class Thing:
+    """What has a page: a library, a vocabulary or a defect.
+
+    name: in a table, with what stands beside it there. facts: by which it is told there. words:
+    what the search finds it by besides its title. blocks: of its page. files: that belong to it.
+    """
+
+    kind: str
+    title: str
+    path: str
+    name: Inline
+    facts: Told
+    words: str
+    blocks: Sequence[Block]
+    files: Sequence[tuple[str, str]] = ()
 
 
 def slug(name: str) -> str:
@@ -104,7 +122,7 @@ def facts(told: Told) -> Facts:
 def judged(asked: Sequence[Asked]) -> dict[str, Inline | Cell]:
     """The facts of what somebody was asked."""
     counts = totals(asked)
-    agreement = standings.agreement(counts["compared"], counts["wrong"])
+    agreement = standings.agreement(counts)
     if counts["trusted"]:  # those that it is compared with are itself
         agreement = Cell(Span("reference", "quiet"), sort=2)
     return {

@@ -31,13 +31,14 @@ Line = tuple[Benched, Told]
 
 def latest(measured: Sequence[BenchTable]) -> list[list[Line]]:
     """Of each kind of text in one mode on one vocabulary the last table, at its largest size."""
-    last = {(one.vocabulary, one.mode, one.text): list(_lines(one)) for one in measured}
-    return [lines for _, lines in sorted(last.items(), key=lambda one: one[0]) if lines]
+    last = {(one.vocabulary, one.mode, one.text): one for one in measured}
+    made = (list(_lines(last[place])) for place in sorted(last))
+    return [lines for lines in made if lines]
 
 
 def _lines(table: BenchTable) -> Iterator[Line]:
     measured = (at for line in table.lines for at in line.cells if line.speed(at).best)
-    largest = max(measured, default=0)
+    largest, began = max(measured, default=0), table.started
     for line in table.lines:
         if not line.speed(largest).best:
             continue
@@ -48,14 +49,13 @@ def _lines(table: BenchTable) -> Iterator[Line]:
                 slowest = Span(f" slowest {rate(one.slowest)}", "quiet block-line")
                 cell = Cell((Span(rate(one.best), "strong"), slowest), sort=one.best)
             told[f"{kind.capitalize()}:"] = cell
-        timed, began = line.cells[largest], table.started
+        timed = line.cells[largest]
         version = began.versions.get(timed.implementation, "")
         which = Span(f" {version}, {began.cpu}", "quiet block-line")
-        told |= {"Ids": ANSWERS[timed.answer], "Measured": (began.time[:10], which)}
-        yield timed, told
+        yield timed, {**told, "Ids": ANSWERS[timed.answer], "Measured": (began.time[:10], which)}
 
 
-def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
+def page(tables: Sequence[Sequence[Line]]) -> Iterator[Block]:
     """All libraries side by side on each kind of text."""
     measured = {timed.implementation for lines in tables for timed, _ in lines}
     said = (
@@ -63,18 +63,16 @@ def page(tables: Sequence[Sequence[Line]]) -> list[Block]:
         "CPU time, one thread. The best of all rounds, and beside it the slowest."
     )
     none = "Nothing was measured yet: tokgate bench --ledger does it."
-    title = f"Speed of {plural(len(measured), 'library')}"
-    blocks: list[Block] = [Banner(title, said if tables else none)]
-    blocks += [Facts(list(MEANINGS.items()), "kinds")] * bool(tables)
+    yield Banner(f"Speed of {plural(len(measured), 'library')}", said if tables else none)
+    yield from [Facts(list(MEANINGS.items()), "kinds")] * bool(tables)
     for number, lines in enumerate(tables, start=1):
-        one = lines[0][0]
         rows = [
             (Span(timed.row, href=f"/{address('libraries', timed.implementation)}#speed"), told)
             for timed, told in lines
         ]
+        one = lines[0][0]
         what, caption = f"{one.text}, {one.mode}, {one.vocabulary}", f"{size(one.size)} of text"
-        blocks += listing(what, "Library", rows, caption, anchor=f"speed-{number}")
-    return blocks
+        yield from listing(what, "Library", rows, caption, anchor=f"speed-{number}")
 
 
 def sections(library: str, tables: Sequence[Sequence[Line]]) -> list[Section]:

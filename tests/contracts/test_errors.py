@@ -106,6 +106,8 @@ MINIMIZE = "minimize -i tiktoken -V toy_bytes"
         (f"{MINIMIZE} --hex 6g", 2, "two digits a byte"),
         (f"{MINIMIZE} --file no", 2, "check the path"),
         ("preflight nowhere.model", 2, "nowhere.model"),
+        ("site --ledger nowhere.db", 2, "no such file"),
+        ("site --ledger nowhere.db --url javascript:alert(1)", 2, "not a web address"),
     ],
 )  # fmt: skip
 def test_a_mistake_is_one_line(

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
 
 DATA = re.compile(r'<script type="application/json">(.*?)</script>', re.DOTALL)
 
 
-def drawn(markup: object) -> list[dict[str, Any]]:
+def drawn(markup):
     """The plots of some markup, as they were written."""
     return [json.loads(found) for found in DATA.findall(str(markup))]
 
 
-def plot_of(markup: object) -> dict[str, Any]:
+def plot_of(markup):
     """The one plot of some markup."""
     (plot,) = drawn(markup)
     return plot

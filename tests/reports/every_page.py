@@ -1,36 +1,20 @@
 """A file of each page that tokgate writes, with much on it, for tests in a browser."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from harness.events import Forced, MatchPlayed
 from harness.ledger.store import history, open_existing
-from reports import bench as speeds
-from reports import field as surveys
-from reports import selftest as selftests
-from reports import worst as worsts
+from reports import bench, field, selftest, worst, write_all
 from reports import write as write_files
-from reports import write_all
-from reports.record import RunRecord
 from reports.site import pages
 from reports.studies import files
 from tests.harness import test_selftest, test_worst_patterns
 from tests.reports import ledgers, records, test_bench, test_campaigns, test_forced
-
-if TYPE_CHECKING:
-    from pathlib import Path
-
-    from harness.events import Event
 
 REPORTS = {
     "three": records.three,
     "nasty": records.nasty,
     "clean": records.clean,
     "night": lambda: records.night(40, 0),
-    "campaign": lambda: RunRecord.from_events(
-        [*records.opening(), test_campaigns.event(), records.finished()]
-    ),
+    "campaign": lambda: records.run(test_campaigns.event()),
     "forced": lambda: test_forced.record(*FORCED, test_forced.witness()),
 }
 FORCED = [
@@ -44,56 +28,51 @@ FORCED = [
 SITE = {
     "index": "index.html", "defects": "defects.html", "trends": "trends.html",
     "search": "search.html", "speed": "speed.html", "library": "libraries/library-03.html",
-    "vocabulary": "vocabularies/vocab_1.html", "defect": "defects",
+    "vocabulary": "vocabularies/vocab_1.html", "defect": "defects/*.html",
 }  # fmt: skip
 """Pages of a site; of defects, the first."""
 
 
-def of_bench(told: list[Event]) -> list[tuple[str, str]]:
-    """The files of a measurement of speed."""
-    return files("bench", speeds.to_json(told), speeds.page(told))
+def of_bench(told):
+    return files("bench", bench.to_json(told), bench.page(told))
 
 
-def bench(out: Path) -> Path:
-    """Speed by size, and at one size."""
+def by_size():
+    """Speed by size, with what opening a vocabulary takes."""
     opened = [test_bench.opened(name, 3.0, 0.5) for name in ("tiktoken", test_bench.NASTY)]
-    write_files(of_bench([*test_bench.usual(), *opened]), out)
-    return out / "bench.html"
+    return of_bench([*test_bench.usual(), *opened])
 
 
-def bench_of_one_size(out: Path) -> Path:
-    """Speed at one size: bars, and no column of dots."""
-    cell = test_bench.cell
-    cells = [cell(name, 65536, speed) for name, speed in (("tiktoken", 8), ("a", 90), ("b", 3))]
-    write_files(of_bench(test_bench.record(*cells)), out)
-    return out / "bench.html"
+def at_one_size():
+    """Bars, and no column of dots."""
+    speeds = {"tiktoken": 8, "a": 90, "b": 3}
+    cells = [test_bench.cell(name, 65536, speed) for name, speed in speeds.items()]
+    return of_bench(test_bench.record(*cells))
 
 
-def worst(out: Path) -> Path:
+def of_worst():
     """What a search found, one a death."""
     report = test_worst_patterns.report()
-    write_files(files("worst", report.to_json(), worsts.page(report, [])), out)
-    return out / "worst.html"
+    return files("worst", report.to_json(), worst.page(report, []))
 
 
-def selftest(out: Path) -> Path:
+def of_selftest():
     """Mistakes of which one escaped."""
     told = test_selftest.events()
-    write_files(files("selftest", selftests.to_json(told), selftests.page(told)), out)
-    return out / "selftest.html"
+    return files("selftest", selftest.to_json(told), selftest.page(told))
 
 
-def field(out: Path) -> Path:
-    """A survey of five libraries on two vocabularies, with whatever may come of a match."""
+def survey():
+    """Five libraries on two vocabularies, with whatever may come of a match."""
     records_of = {
-        "agrees": records.clean(), "differs": records.three(), "cut-off": records.cut_off(),
+        "agrees": records.clean(), "tokenizers": records.three(), "cut-off": records.cut_off(),
         "grows": records.growing(), "not-run": None,
     }  # fmt: skip
     played = [
         (
             MatchPlayed(
-                "tokenizers" if library == "differs" else library, "1.2", "", vocabulary,
-                "tiktoken", library, "byte-level only" if record is None else "",
+                library, "1.2", "", vocabulary, "tiktoken", library,
+                "byte-level only" if record is None else "",
             ),
             record,
         )
@@ -101,36 +80,29 @@ def field(out: Path) -> Path:
         for vocabulary in ("tekken_240911", "mistral_v7m1_long_name")
     ]  # fmt: skip
     command = "tokgate field --budget 8h --out field"
-    page = surveys.document(played, "2026-11-20", command, complete=True, speed=True)
-    write_files(surveys.files(page), out)
-    return out / "field.html"
+    return field.files(field.document(played, "2026-11-20", command, complete=True, speed=True))
 
 
-def site(out: Path) -> dict[str, Path]:
-    """A page of each kind of a site of thirty runs of five libraries."""
-    ledgers.fill(out / "runs.db", out / "scripts", runs=30, libraries=5, vocabularies=3)
-    write_files(pages.render(history(open_existing(str(out / "runs.db")))), out / "site")
-    made = {f"site-{name}": out / "site" / path for name, path in SITE.items()}
-    first = min(made["site-defect"].glob("*.html"))
-    return {**made, "site-defect": first}
-
-
-MAKERS = {
-    "bench": bench, "bench-of-one-size": bench_of_one_size, "worst": worst, "selftest": selftest,
-    "field": field,
+STUDIES = {
+    "bench": by_size, "bench-of-one-size": at_one_size, "worst": of_worst, "selftest": of_selftest,
+    "field": survey,
 }  # fmt: skip
 
 
-def write(out: Path) -> dict[str, Path]:
+def write(out):
     """Every page, by its name."""
     made = {}
     for name, shape in REPORTS.items():
         write_all(shape(), out / name)
         made[name] = out / name / "report.html"
-    for name, maker in MAKERS.items():
-        made[name] = maker(out / name)
-    (out / "of-a-site").mkdir()
-    return made | site(out / "of-a-site")
+    for name, maker in STUDIES.items():
+        told = maker()
+        write_files(told, out / name)
+        made[name] = out / name / told[1][0]
+    ledger, site = out / "runs.db", out / "site"
+    ledgers.fill(ledger, out / "scripts", runs=30, libraries=5, vocabularies=3)
+    write_files(pages.render(history(open_existing(str(ledger)))), site)
+    return made | {f"site-{name}": min(site.glob(path)) for name, path in SITE.items()}
 
 
-NAMES = [*REPORTS, *MAKERS, *(f"site-{name}" for name in SITE)]
+NAMES = [*REPORTS, *STUDIES, *(f"site-{name}" for name in SITE)]

@@ -3,8 +3,6 @@
 import io
 import re
 
-from rich.console import Console
-
 from harness.checks.base import Severity
 from harness.cli.display import Display
 from reports.blocks import (
@@ -32,11 +30,11 @@ from reports.blocks import (
     Tokens,
     html,
     markdown,
-    terminal,
 )
 from tests.reports.test_html import Page as Parsed
 
 NASTY = "<b>|`*\u202e\x1b[31m</script>"
+VISIBLE = r"<b>|`*\u202e\x1b[31m</script>"
 PLOT = Plot("of a plot", Axis("size"), Axis("time"), [Series(NASTY, [(1.0, 2.0)])])
 TABLE = Table(
     "a table",
@@ -66,100 +64,70 @@ BLOCKS = [
     ),
     Section("More", [Filters([("state", "State", ["a", "b"])])], "more", nav=""),
 ]  # fmt: skip
+OPEN = ["All is well", "a stamp", "one", "A section", "A heading", "tokgate run", "Seed", "inside"]
+FOLDED = ["on the page", "where to click", "in the fold", "a body", "of a plot"]
 
 
-def test_a_page_has_every_block_and_nothing_breaks_out():
-    text = html.render(Page("title", "brand", BLOCKS))
-    parsed = Parsed(text)
-    assert (parsed.unbalanced, parsed.stack) == ([], [])
+def shown(*blocks):
+    """The same blocks on a page, in Markdown and on a terminal."""
+    printed = io.StringIO()
+    Display(width=100, file=printed).show(blocks)
+    page = html.render(Page("title", "brand", blocks))
+    return page, markdown.render(blocks), printed.getvalue()
+
+
+def test_all_is_on_a_page_what_stands_open_elsewhere_and_nothing_breaks_out():
+    page, text, printed = shown(*BLOCKS)
+    parsed = Parsed(page)
     said = "".join(parsed.text)
-    for part in ("All is well", "a stamp", "A heading", "on the page", "in the fold", "a body"):
-        assert part in said
-    assert said.count(r"<b>|`*\u202e\x1b[31m</script>") == 7
-    assert "<b>|" not in text
+    for told, there, not_there in (
+        (said, [*OPEN, *FOLDED[:-1]], []), (text, OPEN, FOLDED), (printed, OPEN, FOLDED),
+    ):  # fmt: skip
+        assert [one for one in there if one not in told] == []
+        assert [one for one in not_there if one in told] == []
+        assert "\u202e" not in told and "\x1b" not in told
+    assert (parsed.unbalanced, parsed.stack) == ([], [])
+    assert said.count(VISIBLE) == 7
+    assert "<b>|" not in page
     assert all(attrs.get("scope") for attrs in parsed.every("th"))
-    assert [one["href"] for one in parsed.every("a")][1:] == [
-        "#a", "https://c.example", "#a",
-    ]  # fmt: skip
+    links = [one["href"] for one in parsed.every("a")][1:]
+    assert links == ["#a", "https://c.example", "#a"]
     assert parsed.every("td")[1]["data-sort"] == "-1"
-    assert "uPlot" in text
-    assert "uPlot" not in html.render(Page("title", "brand", BLOCKS[2:]))
-
-
-def test_a_link_is_clickable_only_where_it_is_harmless():
-    assert html.link("findings/f-1/repro.py#a:b") == "findings/f-1/repro.py#a:b"
-    assert html.link("HTTPS://a.example") == "HTTPS://a.example"
-    for bad in ("javascript:alert(1)", "data:x", "//x", "a\u202eb", ""):
-        assert html.link(bad) == ""
-
-
-def test_markdown_has_what_stands_open():
-    text = markdown.render(BLOCKS)
+    assert ("uPlot" in page, "uPlot" in shown(*BLOCKS[2:])[0]) == (True, False)
     assert text.startswith("## ❔ All is well\n\nbecause\n\na stamp\n\n- one\n")
     assert "| Name | Fast | Slow |\n| --- | ---: | ---: |" in text
     assert "| ab |  | 7 |" in text
     assert r"Said of **&#60;b&#62;" in text
-    assert "### A section" in text
     assert {row.count("|") for row in text.splitlines() if row.startswith("|")} == {4}
-    outside = re.sub(r"`[^`]*`", "", text)
-    assert "<" not in outside
-    for hidden in ("on the page", "where to click", "in the fold", "a body", "of a plot"):
-        assert hidden not in text
+    assert "<" not in re.sub(r"`[^`]*`", "", text)
+    assert f"Said of {VISIBLE} so." in printed
+    assert re.search(r"\n +Speed +\nName +Fast +Slow", printed)
+    assert re.search(r"1,234 +5", printed)
 
 
-def test_markdown_says_what_it_leaves_out():
-    lines = markdown.render([Items([str(number) for number in range(60)])]).splitlines()
-    assert (len(lines), lines[-1]) == (51, "- and 10 more")
-    assert markdown.inline(Span("a", href="javascript:b")) == "a"
+def test_a_link_is_clickable_only_where_it_is_harmless():
+    for good in ("findings/f-1/repro.py#a:b", "HTTPS://a.example"):
+        assert html.link(good) == good
+    for bad in ("javascript:alert(1)", "data:x", "//x", "a\u202eb", ""):
+        assert html.link(bad) == ""
+        assert markdown.inline(Span("a", href=bad)) == "a"
     assert markdown.inline(("see ", Span("a", href="b.html"))) == "see [a](b.html)"
 
 
-def test_every_renderer_says_how_many_rows_are_left_out():
-    table = Table("t", "Head", [["first"], ["second"], ["third"]], most=1)
-    for one in shown(table):
-        assert "first" in one and "second" not in one
+def test_what_is_left_out_is_said_by_every_renderer():
+    table = Table("t", "Head | (Other)", [["first", "second"], ["third", "x"], ["x", "x"]], most=1)
+    numbers = Items([f"item {number}." for number in range(60)])
+    for one in shown(table, numbers, Table("t", "Head", [], empty="nobody came")):
+        assert "first" in one and "third" not in one
         assert "2 more are not shown here." in one
+        assert "item 49." in one and "item 50." not in one and "and 10 more" in one
+        assert "nobody came" in one
+    assert not any("A column" in one for one in shown(Table("t", "A column", [])))
+    for told, there in zip(shown(table, Section("s", [], "a", page=True)), (1, 0, 0), strict=True):
+        assert ("second" in told, ">s<" in told) == (there, there)
 
 
-def test_a_terminal_has_what_stands_open():
-    told = io.StringIO()
-    Display(width=100, file=told).show(BLOCKS)
-    text = told.getvalue()
-    assert r"Said of <b>|`*\u202e\x1b[31m</script> so." in text
-    assert re.search(r"\n +Speed +\nName +Fast +Slow", text)
-    assert re.search(r"1,234 +5", text)
-    assert "All is well" in text
-    for hidden in ("on the page", "where to click", "in the fold", "a body", "of a plot"):
-        assert hidden not in text
-
-
-def shown(*blocks):
-    """The same blocks by each renderer."""
-    console = Console(width=100, file=io.StringIO())
-    with console.capture() as printed:
-        console.print(*terminal.render(blocks), sep="\n")
-    return [html.render(Page("", "", blocks)), markdown.render(blocks), printed.get()]
-
-
-def test_a_table_without_rows_says_so_or_is_not_there():
-    said = Table("t", "A column", [], empty="nobody came")
-    assert all("nobody came" in one for one in shown(said))
-    assert not any("A column" in one for one in shown(said, Table("t", "A column", [])))
-
-
-def test_what_is_for_a_page_is_on_a_page_alone():
-    table = Table("t", "Head | (Other)", [["first", "second"]])
-    page, *others = shown(table, Section("third", [Paragraph("fourth")], "a", page=True))
-    assert all(word in page for word in ("first", "second", "third", "fourth"))
-    for one in others:
-        assert "first" in one
-        assert not any(word in one for word in ("second", "third", "fourth"))
-
-
-def test_a_terminal_ends_with_the_verdict():
-    *_, printed = shown(Banner("the verdict"), Paragraph("before"))
-    assert printed.index("before") < printed.index("the verdict")
-
-
-def test_words_of_an_enumeration_are_text():
-    assert all("crash" in one for one in shown(Paragraph(Severity.CRASH)))
+def test_a_terminal_ends_with_the_verdict_and_words_of_an_enumeration_are_text():
+    told = shown(Banner("the verdict"), Paragraph(Severity.CRASH))
+    assert all("crash" in one for one in told)
+    assert told[2].index("crash") < told[2].index("the verdict")

@@ -4,7 +4,6 @@ Playwright drives the Chromium of the distribution; both it and axe-core are of 
 """
 
 import shutil
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -14,8 +13,6 @@ from tests.reports import every_page
 sync_api = pytest.importorskip("playwright.sync_api")
 axe = pytest.importorskip("axe_playwright_python.sync_playwright")
 
-if TYPE_CHECKING:
-    pass
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome", "chrome"))),

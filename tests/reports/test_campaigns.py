@@ -1,19 +1,13 @@
-"""The page of a campaign: canary, chance of something new, curve of discoveries, first and last."""
-
-from __future__ import annotations
+"""A campaign on the page: the curve of discoveries; since when findings are known."""
 
 import datetime
-import re
-from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from harness.events import Campaign, Event, Outlook
-from harness.ledger.trends import Seen
-from reports import html, write_all
-from reports.campaigns import together
-from reports.record import RunRecord
+from harness.events import Campaign, Outlook
+from reports import write_all
+from reports.blocks import Plot, walk
+from reports.campaigns import curve, together
 from reports.trends import history_of
 from tests.reports import records
 
@@ -23,7 +17,7 @@ CURVES = {
 }
 
 
-def event(canary: bool | None = True) -> Campaign:
+def event(canary=True):
     return Campaign(
         name="default", time="2026-11-20T12:00:00+00:00", rate=12.5, canary=canary,
         said="the canary <was> found", source="Good-Turing", ahead="45,000 cases",
@@ -31,34 +25,20 @@ def event(canary: bool | None = True) -> Campaign:
     )  # fmt: skip
 
 
-def page(*events: Event, known: dict[str, Seen] | None = None) -> str:
-    record = RunRecord.from_events([records.started(), *events, records.finished()])
-    return html.render(record, known=known)
-
-
-def test_a_campaign_says_what_it_may_still_find() -> None:
-    text = page(event())
-    assert "✓ canary found" in text
-    assert "the canary &lt;was&gt; found" in text
-    assert re.search(r">behaviours</th>.*>39<.*>4<.*>71 %<.*>1.25<.*>0.12 %<", text)
-    assert text.count("discovered,") == 3
-    assert "✗ canary not found" in page(event(canary=False))
-    assert "no canary" in page(event(canary=None))
-    assert 'id="campaign"' not in page()
-
-
-def test_the_curve_is_the_sum_of_all_targets() -> None:
-    assert together(CURVES.values(), 1) == [(10, 7), (100, 23), (500, 29), (1000, 39)]
+def test_the_curve_is_the_sum_of_all_targets():
+    points = together(CURVES.values(), 1)
+    assert points == [(10, 7), (100, 23), (500, 29), (1000, 39)]
+    (plot,) = (one for one in walk([*curve("behaviours", points)]) if isinstance(one, Plot))
+    assert plot.series[0].points == points
     assert together([], 1) == []
+    assert [*curve("findings", [(10, 0)])] == []
 
 
-def test_kinds_of_which_there_are_none_have_no_plot() -> None:
-    text = page(replace(event(), curves={"one#0": [(10, 4, 0, 0), (20, 5, 0, 0)]}))
-    assert text.count("discovered,") == 1
-
-
-def day(number: int) -> datetime.datetime:
+def day(number):
     return datetime.datetime(2026, 3, number, tzinfo=datetime.UTC)
+
+
+KNOWN = {"f-1": (day(4), day(4), 1), "f-2": (day(2), day(9), 5)}
 
 
 @pytest.mark.parametrize(
@@ -66,20 +46,15 @@ def day(number: int) -> datetime.datetime:
     [
         (["f-3"], ""),
         (["f-1"], "first seen 2026-03-04, last seen 2026-03-04, in 1 run of the ledger"),
-        (
-            ["f-1", "f-2"],
-            "first seen 2026-03-02, last seen 2026-03-09, in 5 runs of the ledger",
-        ),
+        (["f-1", "f-2"], "first seen 2026-03-02, last seen 2026-03-09, in 5 runs of the ledger"),
     ],
 )
-def test_first_and_last_are_those_of_all_findings_of_a_cause(ids: list[str], line: str) -> None:
-    known = {"f-1": (day(4), day(4), 1), "f-2": (day(2), day(9), 5)}
-    assert history_of(ids, known) == line
+def test_first_and_last_are_those_of_all_findings_of_a_cause(ids, line):
+    assert history_of(ids, KNOWN) == line
 
 
-def test_a_card_says_since_when_it_is_known(tmp_path: Path) -> None:
+def test_a_card_says_since_when_it_is_known(tmp_path):
     record = records.three()
-    finding = record.buckets[0].example.id
-    write_all(record, tmp_path, (), {finding: (day(2), day(9), 5)})
+    write_all(record, tmp_path, (), {record.buckets[0].example.id: KNOWN["f-2"]})
     text = (tmp_path / "report.html").read_text()
     assert text.count("first seen 2026-03-02, last seen 2026-03-09, in 5 runs") == 1

@@ -37,51 +37,45 @@ def test_the_stretches_are_the_best_of_all(values):
     assert math.isclose(cost(found), min(map(cost, every)), rel_tol=1e-9)
 
 
-def drawn(kind, number, rng):
-    if kind == "gauss":
-        return rng.normal(size=number)
-    if kind == "heavy":
-        return rng.standard_t(3, size=number) / math.sqrt(3)
-    return rng.laplace(size=number) / math.sqrt(2)
+DRAWN = {
+    "gauss": lambda rng: rng.normal(size=60),
+    "heavy": lambda rng: rng.standard_t(3, size=60) / math.sqrt(3),
+    "laplace": lambda rng: rng.laplace(size=60) / math.sqrt(2),
+}
 
 
-@pytest.mark.parametrize("kind", ["gauss", "heavy", "laplace"])
+@pytest.mark.parametrize("kind", DRAWN)
 def test_noise_has_no_steps_and_steps_are_found_to_the_point(kind):
-    rng = np.random.default_rng(7)
-    false = sum(bool(steps(list(100 + drawn(kind, 60, rng)))) for _ in range(60))
-    assert false <= 3
+    rng, drawn = np.random.default_rng(7), DRAWN[kind]
+    assert sum(bool(steps([*(100 + drawn(rng))])) for _ in range(60)) <= 3
     found = 0
     for _ in range(40):
-        values = 100 + drawn(kind, 60, rng)
+        values = 100 + drawn(rng)
         values[50:] += 3
-        seen = steps(list(values))
+        seen = steps([*values])
         found += len(seen) == 1 and abs(seen[0].place - 50) <= 1 and seen[0].after > seen[0].before
     assert found >= 34
 
 
-def test_an_outlier_is_no_step_and_two_are_none_either():
-    values = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0]
-    assert steps([*values, 90.0, *values]) == []
-    assert steps([*values, 90.0, 95.0, *values]) == []
-    [up, down] = steps([*values, 20.0, 20.1, 19.9, 20.0, *values])
-    assert (up.place, down.place) == (10, 14)
-    assert (up.after, down.after) == (20.0, 10.0)
+LEVEL = [10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0, 10.1, 9.9, 10.0]
+SMALL = [1.0, 1.001, 0.999] * 8 + [1.03, 1.031, 1.029] * 8
 
 
-def test_exact_repetition_is_no_proof_of_a_step():
-    assert steps([1.0] * 50) == []
-    assert steps([1.0] * 25 + [1.0002] * 25) == []
-    assert [s.place for s in steps([3.0] * 10 + [5.0] * 4)] == [10]
-    assert [s.place for s in steps([0.0] * 10 + [5.0] * 4)] == [10]
-
-
-def test_small_changes_can_be_left_out():
-    values = [1.0, 1.001, 0.999] * 8 + [1.03, 1.031, 1.029] * 8
-    assert [s.place for s in steps(values)] == [24]
-    assert steps(values, least=0.05) == []
-
-
-def test_short_and_long_series():
-    assert stretches([]) == []
-    long = stretches([1.0] * 500 + [2.0] * 100)
-    assert [(s.start, s.end) for s in long] == [(200, 500), (500, 600)]
+@pytest.mark.parametrize(
+    ("values", "least", "places"),
+    [
+        ([*LEVEL, 90.0, *LEVEL], 0, []),  # an outlier is no step
+        ([*LEVEL, 90.0, 95.0, *LEVEL], 0, []),  # and two are none either
+        ([*LEVEL, 20.0, 20.1, 19.9, 20.0, *LEVEL], 0, [(10, 10.0, 20.0), (14, 20.0, 10.0)]),
+        ([1.0] * 50, 0, []),
+        ([1.0] * 25 + [1.0002] * 25, 0, []),  # exact repetition is no proof
+        ([3.0] * 10 + [5.0] * 4, 0, [(10, 3.0, 5.0)]),
+        ([0.0] * 10 + [5.0] * 4, 0, [(10, 0.0, 5.0)]),
+        (SMALL, 0, [(24, 1.0, 1.03)]),
+        (SMALL, 0.05, []),
+        ([], 0, []),
+        ([1.0] * 500 + [2.0] * 100, 0, [(500, 1.0, 2.0)]),  # only the last ones are looked at
+    ],
+)
+def test_where_the_level_changes(values, least, places):
+    assert [(one.place, one.before, one.after) for one in steps(values, least)] == places

@@ -1,10 +1,9 @@
 """Odd characters: literals evaluate to the input, and nothing invisible is left."""
 
-import ast
-import random
 import unicodedata
 
-import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from corpora.plain_text import printable, printable_line, shows
 from reports.text import code_points, literal, surface
@@ -17,64 +16,56 @@ def value(code):
     return made.encode() if isinstance(made, str) else made
 
 
-@pytest.mark.parametrize("name", [name for name in NASTY if name != "noise"])
-def test_a_literal_evaluates_to_the_input(name):
-    shown = literal(NASTY[name])
-    assert shown.missing == 0
-    assert value(shown.code) == NASTY[name]
-    assert all(shows(char) for char in shown.code)
+def parts(most):
+    """Bytes, and text of several scripts."""
+    text = st.text("ab\n'\\\u00e9\u0301\u05d0\u4e00\u202e\U0001f642", max_size=most)
+    return st.binary(max_size=most) | text.map(str.encode)
 
 
-def test_random_inputs_survive():
-    rng = random.Random(3)
-    for _ in range(300):
-        data = rng.randbytes(rng.randrange(40)) + rng.choice([b"", "é\u0301".encode() * 60])
-        shown = literal(data, limit=4000)
-        assert (value(shown.code), shown.missing) == (data, 0)
+REPEATED = st.builds(
+    lambda before, unit, times, after: before + unit * (times * 300 // (len(unit) or 1)) + after,
+    parts(50), parts(20), st.integers(0, 9), parts(50),
+)  # fmt: skip
 
 
-@pytest.mark.parametrize("period", [1, 2, 3, 7, 64])
-@pytest.mark.parametrize("before", [0, 1, 50])
-def test_repetition_is_folded(period, before):
-    unit = bytes(range(65, 65 + period))
-    data = b"#" * before + unit * 4000 + b"!"
-    shown = literal(data)
-    assert len(shown.code) < 300
+@given(REPEATED, st.sampled_from([100, 400, 4000]))
+@example(NASTY["megabyte"], 400)
+@example(NASTY["noise"], 400)
+@example("\u05d0 1".encode(), 400)
+@example(b"\xff" * 99 + b"a", 399)
+@example(b"\xff" * 99 + b"a", 400)
+@example("".join(chr(0x4E00 + i * 7 % 20000) for i in range(5000)).encode(), 100)
+def test_a_literal_evaluates_to_the_input_up_to_a_character(data, limit):
+    shown = literal(data, limit)
+    assert all(shows(char) and char != "\u05d0" for char in shown.code)
+    made = value(shown.code)
+    assert data.startswith(made)
+    assert len(made) + shown.missing == len(data)
+    assert len(shown.code) <= limit + len("b''") or shown.missing == 0
+    # No more is left out than there is no room for.
+    assert shown.missing == 0 or len(shown.code) > limit // 8
+    assert shown.missing == 0 or len(data) > limit or len(repr(data)) > limit
+    assert (str(shown) == shown.code) is (shown.missing == 0)
+
+
+@given(st.binary(min_size=1, max_size=64), st.binary(max_size=50), st.integers(0, 64))
+def test_repetition_is_folded(unit, before, after):
+    data = before + unit * 4000 + unit[:after] + b"!"
+    shown = literal(data, 2000)
+    assert len(shown.code) < 2000
     assert "*" in shown.code
-    assert value(shown.code) == data
+    assert (value(shown.code), shown.missing) == (data, 0)
 
 
-def test_a_long_literal_is_cut_at_a_character_and_says_so():
-    data = "".join(chr(0x4E00 + i * 7 % 20000) for i in range(5000)).encode()
-    shown = literal(data, limit=100)
-    assert len(shown.code) <= 100
-    assert shown.code.startswith("'")
-    assert data.startswith(ast.literal_eval(shown.code).encode())
-    assert len(ast.literal_eval(shown.code).encode()) + shown.missing == len(data)
-    noise = literal(NASTY["noise"])
-    assert len(noise.code) <= 400
-    assert noise.missing > 999_000
-
-
-def test_right_to_left_letters_are_escaped_in_literals():
-    assert literal("\u05d0 1".encode()).code == r"'\u05d0 1'"
-
-
-@pytest.mark.parametrize("char", ["\u0000", "\u202e", "\u200b", "\u3164", "\u2028", "\ud800"])
-def test_free_text_loses_what_hides(char):
-    shown = printable(f"a{char}b")
-    assert char not in shown
-    assert "\\" in shown
-
-
-def test_free_text_keeps_scripts_and_based_marks():
+def test_free_text_loses_what_hides_and_keeps_scripts_and_based_marks():
+    for char in "\u0000\u202e\u200b\u3164\u2028\ud800":
+        shown = printable(f"a{char}b")
+        assert char not in shown
+        assert "\\" in shown
     assert printable("שלום हिन्दी\n\tok") == "שלום हिन्दी\n\tok"
     assert printable("\u0301x") == "\\u0301x"
     assert printable_line("é🙂\n\t") == "é🙂\\n\\t"
-
-
-def test_surfaces():
-    assert surface(b" a\n\xff\\") == "␣a\\n\\xff\\\\"
+    assert surface(b" a\n\x80\xff\\") == "␣a\\n\\x80\\xff\\\\"
     assert surface("␣".encode()) == "\\u2423"
 
 
@@ -83,6 +74,5 @@ def test_code_points_are_named():
     assert [p.notes[0] for p in points] == ["U+0000", "U+00E9", "U+202E", "0xFF"]
     assert points[0].notes[1] == "<control>"
     assert points[2].notes[1] == unicodedata.name("\u202e")
-    assert [p.state for p in points] == ["", "", "", "invalid"]
-    assert rest.state == "rest"
+    assert [p.state for p in (*points, rest)] == ["", "", "", "invalid", "rest"]
     assert len(list(code_points(NASTY["megabyte"], 48))) == 49
