@@ -5,15 +5,11 @@ from types import SimpleNamespace
 
 import pytest
 
-from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness.checks import CHECKS
-from harness.checks.questions import examine
 from harness.engine.session import Session
 from harness.engine.state import RunState
 from harness.events import Found, Unsettled
 from harness.findings import patience
-from harness.findings.entries import Entry
 from harness.findings.patience import TOOK_LONG
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
@@ -29,11 +25,10 @@ WHOLE = b"some longer text with one mark! in it"
 
 def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over():
     scene = Scene(ref=right, bad=wrong_at(b"!"))
-    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [WHOLE]).violations
+    [entry] = scene.entries("equivalence", WHOLE)
     scene.pool.limit_by(lambda: 0.0)
     scene.tracker.limit_by(lambda: 30.0)
-    case = Case(WHOLE, "test", 0, 0)
-    scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case))
+    scene.enter(entry)
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     assert scene.tracker.findings[0].minimal
     assert scene.pool.out_of_time  # for all others

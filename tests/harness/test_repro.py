@@ -10,6 +10,7 @@ from harness.core.participants import Participant
 from harness.findings.folder import RunFolder
 from impls import registry
 from impls.interface import Mode
+from tests.breadth import thorough_from
 from tests.harness.command import ROOT, python
 from tests.harness.samples import contract, encoded, violation
 
@@ -167,7 +168,7 @@ def test_odd_inputs_and_messages_do_not_break_the_script(data, tmp_path):
     ran(0, tmp_path / "out", found, contract("toy_bytes", "tiktoken"))
 
 
-@pytest.mark.parametrize(("token_id", "shows"), [(-1, 1), (131_072, 0)])
+@pytest.mark.parametrize(("token_id", "shows"), thorough_from(1, [(-1, 1), (131_072, 0)]))
 def test_a_single_id_that_decodes_to_another_token(token_id, shows, tmp_path):
     """Refused with an error, it is gone: that is no text of another token."""
     terms = contract("tekken_240911", "mistral-common", mode=TEXT)

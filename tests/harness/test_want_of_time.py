@@ -15,10 +15,8 @@ from packaging.specifiers import SpecifierSet
 import harness.findings.entries
 import impls.interface
 from corpora.families.catalog import FAMILIES
-from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
-from harness.checks.questions import examine
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs, Unsupported
 from harness.engine import judge
@@ -30,7 +28,7 @@ from harness.engine.suites import Budget
 from harness.events.run import Explained
 from harness.findings import patience
 from harness.findings.causes import Causes
-from harness.findings.entries import EXAMPLES, UNSURE, Entry
+from harness.findings.entries import EXAMPLES, UNSURE
 from harness.findings.expected import ExpectedFindings
 from harness.findings.patience import NO_TIME
 from harness.findings.questions import Asking
@@ -70,9 +68,8 @@ def test_an_example_is_looked_into_however_late_it_is(monkeypatch):
     scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
     [known] = scene.check("equivalence", b"a!")
     assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so
-    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"qu"]).violations
-    example = Case(violation.data, EXAMPLES, 0, 0)
-    assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, example)) != known
+    [example] = scene.entries("equivalence", b"qu", origin=EXAMPLES)
+    assert scene.enter(example) != known
 
 
 @pytest.mark.parametrize("why", ["not asked", "not told", "not minimal", "minimising took long"])
@@ -151,19 +148,18 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
         return cast("Explained", {**sides, "stages": [], "parted": parted})
 
     monkeypatch.setattr(harness.findings.entries, "explain", explain)
-    entry = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
-    scene = Watched((entry,), ref=right, bad=wrong_at(b"!"))
+    known = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
+    scene = Watched((known,), ref=right, bad=wrong_at(b"!"))
     questions = [0]
 
     def left():
         questions[0] += 1
         return 100.0 if questions[0] < 16 else 0.0
 
-    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [whole]).violations
+    [entry] = scene.entries("equivalence", whole)
     scene.pool.limit_by(left)
     scene.tracker.limit_by(lambda: 0.0)
-    case = Case(whole, "test", 0, 0)
-    assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case)) == UNSURE
+    assert scene.enter(entry) == UNSURE
     assert questions[0] >= 16
     assert scene.tracker.findings == []
 
