@@ -74,6 +74,13 @@ def unsettled(scene):
     return [event for event in scene.events if isinstance(event, Unsettled)]
 
 
+def test_who_does_not_answer_any_more_has_not_changed_its_answer():
+    # Two differ from the reference; one of them is gone when they are asked again.
+    scene = Scene(ref=right, bad=in_turn("wrong"), lost=in_turn("wrong", GONE))
+    scene.check("equivalence", b"text!")
+    assert not [bucket for bucket, _ in scene.found if bucket.startswith("determinism")]
+
+
 def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself():
     """It was not asked in time at first, and is as wrong as the other one."""
     scene = Scene(ref=right, bad=in_turn("wrong"), late=in_turn(Unsupported(TOO_SLOW), "wrong"))

@@ -160,4 +160,6 @@ def test_the_command(tmp_path):
     assert "worse: " in done.stdout
     assert "linear 1.00 → superlinear 1.00" in done.stdout
     assert here("diff", "old", "old", folder=tmp_path).returncode == 0
+    wrong = here("diff", "old", "none", folder=tmp_path)
+    assert (wrong.returncode, wrong.stderr.count("\n")) == (2, 1)
     assert r"`fresh\x7c\x60`" in here("diff", "old", "new", "--markdown", folder=tmp_path).stdout

@@ -30,6 +30,12 @@ def test_what_was_found_is_expected_afterwards(tmp_path):
     assert again.returncode == 0, again.stderr
 
 
+def test_a_folder_without_a_record_is_one_line(tmp_path):
+    done = here("expect", str(tmp_path))
+    assert done.returncode == 2
+    assert "no such record" in done.stderr
+
+
 def proposed(one, known=(), *, broad=False, versions=None):
     made = proposals.entries([one], known, versions or {"mine": "1.2"}, broad=broad)
     return [each.text for each in made]

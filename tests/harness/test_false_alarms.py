@@ -1,5 +1,6 @@
 """The benchmark of false alarms: its plan, its judgement of made-up records, its table."""
 
+from collections import Counter
 from dataclasses import replace
 
 import pytest
@@ -12,6 +13,7 @@ from tests.benchmarks.false_alarms import (
     Run,
     judged,
     line_of,
+    plan,
     read,
     table,
     upper_bound,
@@ -42,6 +44,18 @@ def wrong_of(kind, *events, status=0):
     return judged(Run(kind, 0, False, 0), [DONE, *events], status, 60.0).wrong
 
 
+def test_every_condition_occurs_and_a_plan_is_always_the_same():
+    runs = plan(KINDS, LOADS, 100, 2, 0.1)
+    seen = Counter((run.kind, run.load) for run in runs)
+    assert set(seen) == {(kind, load) for kind in KINDS for load in LOADS}
+    assert sum(run.kind in GATES for run in runs) == 100
+    assert {seen[kind, load] for kind, load in seen if kind in PLANTED} == {2}
+    assert 0 < sum(run.cold for run in runs) < len(runs) / 4
+    assert runs == plan(KINDS, LOADS, 100, 2, 0.1)
+    assert len({run.name for run in runs}) == len(runs)
+    assert plan(["run"], [0], 1, 0, 0)[0].command() == ["run"]
+
+
 @pytest.mark.parametrize(
     ("successes", "trials", "expected"),
     # binom.test(k, n, conf.level = 0.9)$conf.int[2] of R: one-sided 95 %
@@ -66,6 +80,10 @@ def test_the_upper_bound_of_a_share(successes, trials, expected):
 def test_what_a_record_holds_against_anybody(events, accused):
     lines = [line.split() for line in wrong_of("run", *events, status=int(bool(accused)))]
     assert [f"{one[0]} {one[-1]}" for one in lines] == ([accused] if accused else [])
+
+
+def test_an_exit_status_alone_is_false():
+    assert wrong_of("run", status=2) == ["exit status 2 for no reason that is told"]
 
 
 @pytest.mark.parametrize("planted", [name for name in PLANTED if name != SLOW])

@@ -16,14 +16,15 @@ from harness.engine import selection
 from harness.engine.least import MOST_ASKED, MOST_FOR_CHECKS, Share
 from harness.engine.sessions import Sessions
 from harness.engine.state import RunState
+from harness.engine.streams import batches
 from harness.engine.suites import Budget
 from harness.events import BatchDone, ContractOpened, NotReached, Unsettled
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.studies.selftest.mutants import plugins
 from harness.verdict.coverage import LEAST_CASES, Coverage
-from impls.interface import About
-from tests.harness.pools import contract
+from impls.interface import About, Mode
+from tests.harness.pools import Workers, contract
 from tests.harness.toy_plans import any_plan
 
 VOCABULARIES = ("toy_bytes", "toy_ties")
@@ -158,6 +159,15 @@ def test_a_share_that_no_generator_adds_to_is_given_up(ending, asked):
     assert "tekken_240911/text" in asked_on
     # With special tokens on, only the generator that ends is asked.
     assert ("tekken_240911/special" in asked_on) == bool(ending)
+
+
+def test_a_number_of_cases_that_no_generator_has_is_given_up():
+    terms = replace(contract("a", "b"), mode=Mode(pretokenize=True, special="all"))
+    counted = replace(plan(0.0), budget=Budget(cases=9), generators=[Endless("source")])
+    state = RunState(counted, lambda event: None, None)
+    workers = Workers({"a": 0.0, "b": 0.0})
+    cases = batches(counted.generators, terms.vocabulary, 0, 1000)
+    assert list(Checks(state)._asked(workers, [terms], cases, Counter())) == []
 
 
 @pytest.mark.parametrize(

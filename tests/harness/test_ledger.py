@@ -3,6 +3,7 @@
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
@@ -10,7 +11,7 @@ from sqlalchemy.engine import Engine
 
 from harness.events import Benched, BenchStarted, Counted, Event, Started
 from harness.ledger import trends
-from harness.ledger.engine import Kept, LedgerError, open_database
+from harness.ledger.engine import Kept, LedgerError, open_database, parse
 from harness.ledger.store import MAX_REPRODUCER, history, keep_run, keep_speeds
 from harness.verdict.coverage import Coverage
 from tests.harness.made import WHOLE, batch, finished, found, grown, loaded, opened
@@ -137,6 +138,8 @@ def test_findings_are_counted_and_were_seen_first_and_last(opens):
 
 
 def test_sqlite_is_of_one_shape_and_writes_ahead(tmp_path):
+    assert parse("postgres://u@h/d").drivername == "postgresql+psycopg"
+    assert parse("x.db").database == str(Path("x.db").absolute())
     url = str(tmp_path / "x.db")
     with open_database(url).connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"

@@ -22,6 +22,8 @@ from harness.core.messages import Padding, Windows, numbers_of, sequences_in
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.pretokens import piece_ends
 from harness.studies.selftest.catalog import mistakes
+from impls.adapters import tokenizers
+from impls.interface import Unsupported
 from tests.harness.local import SPECIAL, TEXT, Local, found, texts
 
 BYTES = resolve("toy_bytes")
@@ -217,3 +219,10 @@ def test_padded_rows_by_definition():
     # What stands where the mask is 0 does not matter.
     answer = Encoded((3, 1, 0, 0, 7, 5, 5, 1, 1, 8))
     assert unpadded(answer) == Encoded((3, 1, 0, 0, 7, 1, 1, 8))
+
+
+def test_the_adapter_refuses_what_its_library_refuses():
+    encoder = tokenizers.IMPLEMENTATION.load(resolve("toy_file_subwords"))
+    assert len(encoder.truncated(b"one two three four five six seven", 5, 2, True, TEXT)) > 1
+    with pytest.raises(Unsupported, match="no room"):
+        encoder.truncated(b"one two", 5, 3, False, TEXT)

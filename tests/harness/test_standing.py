@@ -121,3 +121,8 @@ def test_an_entry_point_is_a_candidate(monkeypatch):
 def test_a_declared_reference_counts_then_those_of_the_format(kind, declared, found):
     members = [named(name, "mine.py:Mine" if name == "mine" else "") for name in found]
     assert standings(BPE, kind, *members, declared=frozenset({declared})) == found
+
+
+def test_the_names_of_the_tables_exist():
+    tables = (*registry.REFERENCES.values(), *registry.DEFINITIONS.values())
+    assert {name for names in tables for name in names} <= set(registry.registered())

@@ -96,9 +96,7 @@ def test_an_input_shows_it(mutant):
     assert all_of(wrong) != all_of(right)
 
 
-def test_there_are_enough_and_each_is_declared():
-    assert len(EVERY) >= 60
-    assert len({one.family for one in EVERY.values()}) == 20
+def test_each_is_declared():
     for one in EVERY.values():
         assert one.check in CHECKS or one.check in MEASURES or one.family == "gate"
         assert one.summary.endswith((".", ")"))
