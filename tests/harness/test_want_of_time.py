@@ -17,6 +17,7 @@ import impls.interface
 from corpora.families.catalog import FAMILIES
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
+from harness.checks.questions import examine
 from harness.core.messages import Encode
 from harness.core.outcomes import Inputs, Unsupported
 from harness.engine import judge
@@ -70,6 +71,23 @@ def test_an_example_is_looked_into_however_late_it_is(monkeypatch):
     assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so
     [example] = scene.entries("equivalence", b"qu", origin=EXAMPLES)
     assert scene.enter(example) != known
+
+
+@pytest.mark.parametrize("answers", [True, False])
+def test_examples_are_asked_at_once_where_all_of_them_are_answered(monkeypatch, answers):
+    bad = wrong_at(b"!")
+    scene = Latecoming(ref=right, bad=bad if answers else refusing(bad, b"hard"))
+    asked = []
+
+    def counting(pool, contract, check, inputs):
+        asked.append(list(inputs))
+        return examine(pool, contract, check, inputs)
+
+    monkeypatch.setattr("harness.engine.examples.examine", counting)
+    monkeypatch.setattr(scene.tracker, "consider", lambda pool, entry: UNSURE)
+    examples = [b"text!", b"!", b"hard"]
+    scene.exercise(examples)
+    assert asked == [examples, *([] if answers else [[one] for one in examples])]
 
 
 @pytest.mark.parametrize("why", ["not asked", "not told", "not minimal", "minimising took long"])
