@@ -8,25 +8,29 @@ from corpora.vocabularies import embedded
 from harness.core.comparisons import algorithm_of
 from harness.engine.sessions import Unvisited
 
+KINDS = {"a1": "a", "a2": "a", "a3": "a", "b1": "b", "b2": "b", "c1": "c"}
+
+
+def large(source):
+    """Sources in capitals are large; those of no kind are nobody's."""
+    return float(source.isupper())
+
 
 @pytest.mark.parametrize(
     ("sources", "takers", "taken"),
     [
         # A pool keeps to its algorithms while others have enough; then nobody is idle.
         ("a1 b1 a2 c1 b2 a3", [0, 1, 1, 1, 1, 0, 0, 1], "a1 b1 c1 b2 a2 a3 None None"),
-        # Small ones are not passed over for large ones behind them, which are in capitals.
+        # Small ones are not passed over for large ones behind them.
         ("A1 B1 a2 b2 B2", [0, 1, 1, 1, 1], "A1 B1 b2 a2 B2"),
         # What is not known comes in its turn.
-        ("?mine a1 ?yours a2", [0, 1, 0, 0], "?mine a1 ?yours a2"),
+        ("mine.json a1 yours.json a2", [0, 1, 0, 0], "mine.json a1 yours.json a2"),
         # Alone it is the order of the plan.
         ("a1 a2 a3 b1 b2 c1", [0] * 6, "a1 a2 a3 b1 b2 c1"),
     ],
 )
 def test_what_a_pool_takes_next(sources, takers, taken):
-    def kind(source):
-        return source[0].lower().strip("?") or None
-
-    unvisited = Unvisited(sources.split(), kind, lambda source: float(source.isupper()))
+    unvisited = Unvisited(sources.split(), lambda one: KINDS.get(one.lower()), large)
     assert " ".join(str(unvisited.take(taker)) for taker in takers) == taken
 
 

@@ -185,6 +185,18 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 # Further questions.
 
 
+def test_a_question_that_is_queued_is_dropped_and_ends_no_process():
+    scene = Watched(ref=right, other=right)
+    queued, busy = Silent(at_it=False), Silent(at_it=True)
+    scene.pool._workers = {"ref": queued, "other": busy}
+    left = iter([1.0, 0.01])
+    scene.pool.limit_by(lambda: next(left, 0.0))
+    with pytest.raises(OutOfTime):
+        examine(scene.pool, scene.contract, CHECKS["survival"], [b"a"])
+    assert queued.abandoned == 0
+    assert busy.abandoned == 0  # its question was not the one that was waited for
+
+
 def test_all_questions_of_a_check_that_are_queued_are_dropped():
     scene = Watched(ref=right)
     futures = [Future(), Future()]
