@@ -1,6 +1,6 @@
 """How most checks ask: a way on from an answer, question by question."""
 
-from collections.abc import Generator, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, ClassVar, NamedTuple, cast
@@ -12,6 +12,7 @@ from harness.checks.base import (
     Judgement,
     Observation,
     Probe,
+    Severity,
     encoded_indices,
     ids_of,
     packed,
@@ -127,13 +128,12 @@ class Subject:
         """Its part in a violation; words: by which way it came to the outcome."""
         return Part((f"{self.name} ({words})" if words else self.name,), outcome)
 
-    def judge(self, outcome: Outcome, fault: Fault | None) -> None:
-        """Note what is wrong with an outcome, if anything; who does not do this is not judged."""
+    def judge(self, outcome: Outcome, faults: Iterable[Fault]) -> None:
+        """Note the first fault of an outcome, if any; who does not do this is not judged."""
         if isinstance(outcome, Unsupported):
             return
         self.judgement.exercised[self.name] += 1
-        if fault is not None:
-            stage, *parts = fault
+        for stage, *parts in islice(faults, 1):
             found = self.check.violation(self.seen, self.index, (*parts,), (self.name,), stage)
             self.judgement.violations.append(found)
 
@@ -152,7 +152,7 @@ class Subject:
         """
         fault = stage_of(outcome, stage), right, self.says(outcome, words)
         fine = outcome == right.outcome if lawful is None else lawful
-        self.judge(outcome, None if fine else fault)
+        self.judge(outcome, [] if fine else [fault])
 
 
 class AsksAgain(Check):
@@ -192,6 +192,13 @@ class AsksAgain(Check):
         return judgement
 
 
+class Decodes(AsksAgain):
+    """A check of what decoders make of ids."""
+
+    severity = Severity.TEXT
+    needs = (Capability.DECODE,)
+
+
 class EncodesAnotherWay(AsksAgain):
     """The same inputs, encoded by another way, have the same ids.
 
@@ -211,4 +218,4 @@ class EncodesAnotherWay(AsksAgain):
         answers = yield [one.encode(one.data, **how) for _, _, how in ways]
         for (stage, words, _), outcome in zip(ways, answers, strict=True):
             fault = stage, one.says(one.outcome), one.says(outcome, words)
-            one.judge(outcome, None if outcome == one.outcome else fault)
+            one.judge(outcome, [] if outcome == one.outcome else [fault])

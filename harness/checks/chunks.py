@@ -7,7 +7,7 @@ from typing import Any
 
 from corpora.vocabularies.model import Algorithm, PieceType, Vocabulary
 from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Judgement, Observation, Severity, draw
+from harness.checks.base import Judgement, Observation, Severity, draw, without_specials
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.pretokens import piece_ends
@@ -52,10 +52,9 @@ class Chunks(AsksAgain):
     def applies(self, contract: Contract) -> bool:
         """With pre-tokenization and nothing before it."""
         vocabulary = contract.vocabulary
-        if contract.mode.special != "none" or not contract.mode.pretokenize:
+        # Of a file that the plain model cannot express nobody here knows where its pre-tokens part.
+        if not (without_specials(contract) and contract.mode.pretokenize) or vocabulary.unexpressed:
             return False
-        if vocabulary.unexpressed:
-            return False  # of such a file nobody here knows where its pre-tokens part
         if vocabulary.algorithm is Algorithm.WORDPIECE:
             return all(token.special for token in vocabulary.added_tokens)
         if vocabulary.pieces:

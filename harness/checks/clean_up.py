@@ -1,10 +1,8 @@
 """Cleaned spaces: decoded for a person, a text loses the spaces that English has not, no others."""
 
 from corpora.vocabularies.model import Algorithm, Vocabulary
-from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Severity
+from harness.checks.another_way import Decodes, Look, Subject
 from harness.core.outcomes import Encoded, Unsupported
-from impls.interface import Capability
 
 REPLACED = (
     (b" .", b"."),
@@ -21,7 +19,7 @@ REPLACED = (
 """What becomes of what, in this order, from left to right each."""
 
 
-class CleanUp(AsksAgain):
+class CleanUp(Decodes):
     """For ids t = encode(x) and y = decode(t): decode_cleaned(t) = clean(y), or for byte-pair
     encoding y itself, where clean takes the space away before each of . ? ! , n't 'm 's 've 're,
     and both around ', in this order.
@@ -33,10 +31,8 @@ class CleanUp(AsksAgain):
 
     name = "clean-up"
     summary = "decoded with its spaces cleaned up, a text loses those before punctuation alone"
-    severity = Severity.TEXT
     said = "cleaned spaces up that belong to the text, or left others"
     every = 12
-    needs = (Capability.DECODE,)
 
     def look(self, one: Subject) -> Look:
         """The text with its spaces cleaned up, and of those who do that, as it is."""

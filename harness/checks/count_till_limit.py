@@ -1,14 +1,14 @@
 """Counting: without a limit, and up to one."""
 
-from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import LongRuns, Severity, draw
-from harness.checks.services import unanswered, wrong_count
+from harness.checks.another_way import Look, Subject
+from harness.checks.base import draw
+from harness.checks.services import Serves, unanswered, wrong_count
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Encoded
 from impls.interface import Capability
 
 
-class CountTillLimit(AsksAgain):
+class CountTillLimit(Serves):
     """count(x) = |encode(x)|; count_till_limit(x, n) = |encode(x)|, or null exactly if it is > n.
 
     Asked with the count itself for a limit, with one less, and with one drawn from the input's
@@ -17,11 +17,8 @@ class CountTillLimit(AsksAgain):
 
     name = "count-till-limit"
     summary = "counting gives the number of ids, and null exactly past a limit"
-    severity = Severity.SERVICE
     said = "counted wrongly"
-    every = 4
     needs = (Capability.COUNT, Capability.COUNT_TILL_LIMIT)
-    long_runs = LongRuns.ALL
 
     def look(self, one: Subject) -> Look:
         """Compare the services with the number of ids, which is known already."""
@@ -38,7 +35,7 @@ class CountTillLimit(AsksAgain):
                     where = f"the text, with a limit of {most}"
                     right = size if size <= most else PAST_THE_LIMIT
                 if not isinstance(outcome, Encoded):
-                    fault = unanswered(one, service, outcome)
+                    fault = unanswered(one, outcome, service)
                 elif outcome.ids != (right,):
                     fault = wrong_count(one, service, one.name, right, outcome.ids[0], where)
-                one.judge(outcome, fault)
+                one.judge(outcome, [fault] if fault else [])

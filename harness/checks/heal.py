@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.another_way import AsksAgain, Fault, Look, Subject
-from harness.checks.base import Severity, ids_of, spelled, without_specials
+from harness.checks.base import Severity, ids_of, spelled, verbatim, without_specials
 from harness.checks.heal_questions import HealQuestion, alike, question
 from harness.checks.services import DEFINITION, against, unanswered
 from harness.core.messages import healing_numbers
@@ -53,10 +53,10 @@ class Heal(AsksAgain):
         given = asked.forced + b"".join(asked.allowed or ())
         numbers = healing_numbers(texts[0].ids, asked.forced, asked.allowed)
         (outcome,) = yield [one.serve(Capability.HEAL, given, *numbers)]
-        found = next(faults(one, whose, asked, texts, outcome), None)
+        found = [*faults(one, whose, asked, texts, outcome)]
         most = possible(one, asked, texts)
         one.judge(outcome, found)
-        if found is None and most and isinstance(outcome, Encoded):
+        if not found and most and isinstance(outcome, Encoded):
             share = {"forced": min(len(outcome.ids), most), "possible": most}
             one.judgement.forced.setdefault(one.name, Counter()).update(share)
 
@@ -67,20 +67,20 @@ def faults(
     """What is wrong. texts: the encodings of ``asked.texts``."""
     if not isinstance(outcome, Encoded):
         if all(isinstance(text, Encoded) for text in texts):
-            yield unanswered(one, "heal", outcome)
+            yield unanswered(one, outcome)
         return
     vocabulary, ids, leftover = one.vocabulary, outcome.ids, outcome.text or b""
     where = f"after {shown(asked.context)}, with {shown(asked.forced)} forced"
     if not asked.forced.endswith(leftover):
         law = "what is left over is the end of the forced bytes"
         wrong = f"leaves {shown(leftover)} over {where}"
-        yield against(one, "leftover", "heal", "the rule", law, wrong)
+        yield against(one, "leftover", law, wrong)
     taken, said = asked.forced.removesuffix(leftover), spelled(vocabulary, ids)
-    if said != taken and not vocabulary.normalizes and not vocabulary.pieces:
+    if said != taken and verbatim(one.contract):
         law = f"the forced tokens spell {shown(taken)}, all that is not left over"
         spelling = "nothing" if said is None else shown(said)
         wrong = f"forces {list(ids)}, which spell {spelling}, {where}"
-        yield against(one, "spelling", "heal", "the rule", law, wrong)
+        yield against(one, "spelling", law, wrong)
     context = ids_of(texts[0])
     for way, text in zip(asked.sentences, texts[1:], strict=True):
         before, after = ids_of(text)[: len(context)], ids_of(text)[len(context) :]
@@ -88,25 +88,21 @@ def faults(
             given = tokens(vocabulary, after[: len(ids) + 1])
             law = f"the tokens are {given}, .. when the text goes on with {shown(way)}"
             wrong = f"forces {tokens(vocabulary, ids)} {where}"
-            yield against(one, "canonical", "heal", f"{whose} (encode)", law, wrong)
+            yield against(one, "canonical", law, wrong, f"{whose} (encode)")
 
 
 def possible(one: Subject, asked: HealQuestion, texts: Sequence[Outcome]) -> int | None:
     """How many tokens might be forced: those with which all sentences begin, within the forced
     bytes. None where the healer is not told all that may follow, or nobody knows.
     """
-    vocabulary = one.vocabulary
     told = asked.kind in COMPLETE and asked.allowed == asked.sentences
     known = told and all(isinstance(text, Encoded) for text in texts)
     context, *sentences = map(ids_of, texts)
-    size = len(context)
-    if not known or vocabulary.normalizes or vocabulary.pieces:
+    same = alike(sentences) if known else -1
+    if same < len(context) or sentences[0][: len(context)] != context or not verbatim(one.contract):
         return None
-    if any(ids[:size] != context for ids in sentences):
-        return None
-    same = sentences[0][size : alike(sentences)]
-    ends = accumulate(len(vocabulary.spelling(token_id)) for token_id in same)
-    return sum(end <= len(asked.forced) for end in ends)
+    spelled = map(one.vocabulary.spelling, sentences[0][len(context) : same])
+    return sum(end <= len(asked.forced) for end in accumulate(map(len, spelled)))
 
 
 def tokens(vocabulary: Vocabulary, ids: Sequence[int]) -> str:

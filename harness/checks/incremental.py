@@ -1,6 +1,6 @@
 """Incremental: a text that grows has at each length the tokens that its encoding has."""
 
-from harness.checks.base import LongRuns, Severity, draw
+from harness.checks.base import draw
 from harness.checks.services import CountsParts, Ranges
 from impls.interface import Capability
 
@@ -21,11 +21,8 @@ class Incremental(CountsParts):
 
     name = "incremental"
     summary = "a text that grows at either end has at each length as many tokens as encoded"
-    severity = Severity.SERVICE
     said = "counted a growing text wrongly"
-    every = 4
     needs = (Capability.APPEND, Capability.PREPEND)
-    long_runs = LongRuns.ALL
 
     def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
         """Where chunks end, and the texts up to there; or where they begin, the last one first."""

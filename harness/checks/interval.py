@@ -2,7 +2,7 @@
 
 from itertools import chain, combinations_with_replacement
 
-from harness.checks.base import LongRuns, Severity, draw
+from harness.checks.base import draw
 from harness.checks.services import CountsParts, Ranges
 from impls.interface import Capability
 
@@ -25,11 +25,8 @@ class Interval(CountsParts):
 
     name = "interval"
     summary = "any range of a text is counted as many tokens as encoded by itself"
-    severity = Severity.SERVICE
     said = "counted a part of the input wrongly"
-    every = 4
     needs = (Capability.INTERVAL,)
-    long_runs = LongRuns.ALL
 
     def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
         """The ranges of a text that are asked for."""

@@ -29,7 +29,7 @@ class Offsets(AsksAgain):
         (outcome,) = yield [one.encode(one.data, offsets=True)]
         stage = stage_of(one, outcome)
         fault = stage, one.says(Encoded(one.ids), "ids"), one.says(outcome)
-        one.judge(outcome, fault if stage else None)
+        one.judge(outcome, [fault] if stage else [])
 
 
 def stage_of(one: Subject, outcome: Outcome) -> str:

@@ -74,9 +74,8 @@ def hold(one: Subject, outcome: Outcome, right: Outcome, drawn: Sequence[Outcome
     """Judge an answer by the first of its encodings that is none. drawn: those, if it has many."""
     cuts = cuts_of(one.contract, one.data)
     wanted = Part(("without dropout",), right)
-    stages = [(stage_of(one.vocabulary, cuts, x, right), x) for x in drawn or [outcome]]
-    faults = [(stage, wanted, one.says(each)) for stage, each in stages if stage]
-    one.judge(outcome, faults[0] if faults else None)
+    stages = ((stage_of(one.vocabulary, cuts, x, right), x) for x in drawn or [outcome])
+    one.judge(outcome, ((stage, wanted, one.says(each)) for stage, each in stages if stage))
 
 
 def stage_of(

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from corpora.generators.material import is_text
-from harness.checks.another_way import AsksAgain, Look, Subject
+from harness.checks.another_way import Decodes, Look, Subject
 from harness.checks.base import (
     REPLACEMENT,
     Ask,
@@ -12,7 +12,6 @@ from harness.checks.base import (
     Observation,
     Probe,
     Script,
-    Severity,
     encoded_indices,
     verbatim,
 )
@@ -21,10 +20,9 @@ from harness.core.messages import Decode
 from harness.core.outcomes import Encoded, Outcome, Results, Unsupported
 from harness.core.partition import Part, partition
 from harness.core.standing import Standing, most_trusted
-from impls.interface import Capability
 
 
-class RoundTrip(AsksAgain):
+class RoundTrip(Decodes):
     """decode(encode(x)) = x for each implementation with ``decode``.
 
     For vocabularies whose normalizer changes the text (SentencePiece), or whose added tokens take
@@ -37,17 +35,14 @@ class RoundTrip(AsksAgain):
     summary = (
         "decoding the ids gives the text back; where a normalizer changes it, all decoders agree"
     )
-    severity = Severity.TEXT
     said = "did not decode back to the input"
     every = 3
-    needs = (Capability.DECODE,)
     long_runs = LongRuns.SHORT
     script = Script("differ", "decode")
 
     def applies(self, contract: Contract) -> bool:
         """With a decoder; with two where there is only their agreement to check."""
-        able = [c for c in contract.participants if c.can(Capability.DECODE)]
-        return len(able) > (1 if loses(contract) else 0)
+        return len([*filter(self.concerns, contract.participants)]) > loses(contract)
 
     def look(self, one: Subject) -> Look:
         """Each one's own ids give the text back."""

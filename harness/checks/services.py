@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from itertools import product
 
 from harness.checks.another_way import AsksAgain, Fault, Look, Subject
-from harness.checks.base import is_raw
+from harness.checks.base import LongRuns, Severity, is_raw
 from harness.core.messages import PAST_THE_LIMIT
 from harness.core.outcomes import Answered, Encoded, Outcome
 from harness.core.partition import Part
@@ -22,7 +22,15 @@ Ranges = Sequence[tuple[int, int]]
 """Parts of a text, by their first byte and the byte after their last one."""
 
 
-class CountsParts(AsksAgain):
+class Serves(AsksAgain):
+    """A check of a service, which is fast, and so is put to long runs, too."""
+
+    severity = Severity.SERVICE
+    every = 4
+    long_runs = LongRuns.ALL
+
+
+class CountsParts(Serves):
     """A check of services that count the tokens of parts of a text, which is one piece."""
 
     where = (is_raw,)
@@ -38,7 +46,7 @@ class CountsParts(AsksAgain):
         """Ask each service, and hold its numbers against the tokens that each definer gives."""
         for service in filter(one.participant.can, self.needs):
             numbers, ranges = self.parts(service, one.data)
-            asked, fault = by_definers(one, ranges), None
+            asked, faults = by_definers(one, ranges), list[Fault]()
             outcome, *sizes = yield [
                 one.serve(service, one.data, *numbers),
                 *(one.encode(one.data[start:end], by=who) for who, (start, end) in asked),
@@ -46,12 +54,12 @@ class CountsParts(AsksAgain):
             if isinstance(outcome, Encoded):
                 counts = outcome.ids * (len(asked) // len(ranges))
                 for (who, (start, end)), right, count in zip(asked, sizes, counts, strict=True):
-                    if isinstance(right, Encoded) and len(right.ids) != count and fault is None:
+                    if isinstance(right, Encoded) and len(right.ids) != count:
                         where = f"bytes {start} to {end}"
-                        fault = wrong_count(one, service, who, len(right.ids), count, where)
+                        faults.append(wrong_count(one, service, who, len(right.ids), count, where))
             elif all(isinstance(part, Encoded) for part in sizes):
-                fault = unanswered(one, service, outcome)
-            one.judge(outcome, fault)
+                faults.append(unanswered(one, outcome, service))
+            one.judge(outcome, faults)
 
 
 def by_definers(one: Subject, ranges: Ranges) -> list[tuple[str, tuple[int, int]]]:
@@ -62,10 +70,10 @@ def by_definers(one: Subject, ranges: Ranges) -> list[tuple[str, tuple[int, int]
     return [*product(names, ranges)]
 
 
-def unanswered(one: Subject, service: str, outcome: Outcome) -> Fault:
+def unanswered(one: Subject, outcome: Outcome, service: str = "") -> Fault:
     """What is wrong with a service that fails on a text that is encoded."""
     right = one.says(Answered("the text is encoded"), "encode")
-    return f"{service}-{outcome.status.label}", right, one.says(outcome)
+    return f"{service or one.check.name}-{outcome.status.label}", right, one.says(outcome)
 
 
 def wrong_count(
@@ -73,12 +81,14 @@ def wrong_count(
 ) -> Fault:
     """What is wrong with a number, in words."""
     law, said = f"{counted(right)} in {where}", f"{counted(wrong)} in {where}"
-    return against(one, str(service), service, f"{definer} (encode)", law, said)
+    return against(one, str(service), law, said, f"{definer} (encode)", service)
 
 
-def against(one: Subject, stage: str, service: str, who: str, law: str, wrong: str) -> Fault:
-    """What ``who`` says is right, and what the service said."""
-    return stage, Part((who,), Answered(law)), one.says(Answered(wrong), service)
+def against(
+    one: Subject, stage: str, law: str, wrong: str, who: str = "the rule", service: str = ""
+) -> Fault:
+    """What ``who`` says is right, and what the service said, which has the check's name if none."""
+    return stage, Part((who,), Answered(law)), one.says(Answered(wrong), service or one.check.name)
 
 
 def counted(number: int) -> str:

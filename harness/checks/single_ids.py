@@ -2,11 +2,10 @@
 
 import zlib
 
-from harness.checks.another_way import AsksAgain, Look, Subject
+from harness.checks.another_way import Decodes, Look, Subject
 from harness.checks.base import (
     REPLACEMENT,
     Script,
-    Severity,
     first_past,
     numbers_in,
     special_numbers,
@@ -14,7 +13,6 @@ from harness.checks.base import (
 )
 from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Unsupported
 from harness.core.partition import Part
-from impls.interface import Capability
 
 MOST_IDS = 8
 """Tokens drawn for one input."""
@@ -23,7 +21,7 @@ LIMIT = 1 << 31
 """Ids travel as 32 bits with a sign."""
 
 
-class SingleIds(AsksAgain):
+class SingleIds(Decodes):
     """For each token t with id i: decode(i) = t, or t with U+FFFD in place of what is not UTF-8.
     For each i that is no token's, be it negative or past the last one: decode(i) is an error, or
     no text, or U+FFFD, or a text that names the number, and never that of another token. Neither
@@ -39,10 +37,8 @@ class SingleIds(AsksAgain):
         "each id decodes to its token; a number that is no token's, to no other token's text, and"
         " it ends no process"
     )
-    severity = Severity.TEXT
     said = "decoded a single id wrongly"
     every = 12
-    needs = (Capability.DECODE,)
     script = Script("another text", "decode")
 
     def rows(self, results: Results) -> range:

@@ -3,9 +3,9 @@
 from itertools import pairwise
 
 from corpora.generators.material import is_text
-from harness.checks.another_way import AsksAgain, Fault, Look, Subject
-from harness.checks.base import LongRuns, Severity, draw, ids_of
-from harness.checks.services import against, by_definers, counted, unanswered
+from harness.checks.another_way import Fault, Look, Subject
+from harness.checks.base import draw, ids_of
+from harness.checks.services import Serves, against, by_definers, counted, unanswered
 from harness.core.outcomes import Encoded
 from impls.interface import Capability
 
@@ -19,7 +19,7 @@ LONGEST_CHARACTER = 4
 bytes, or one with all that follow it and begin no character."""
 
 
-class Split(AsksAgain):
+class Split(Serves):
     """For ends e1, .., ek of split(x, n), with e0 = 0: ei < ei+1 and ek = |x|; no ei lies inside a
     UTF-8 character; |encode(x[ei:ei+1])| <= n, unless x[ei:ei+1] is one character.
 
@@ -29,11 +29,8 @@ class Split(AsksAgain):
 
     name = "split"
     summary = "chunks cover the text, end between characters, and keep to the limit of tokens"
-    severity = Severity.SERVICE
     said = "split the input against the rules"
-    every = 4
     needs = (Capability.SPLIT,)
-    long_runs = LongRuns.ALL
 
     def look(self, one: Subject) -> Look:
         """Ask for the chunks, then for their encodings, and look at every cut."""
@@ -41,32 +38,27 @@ class Split(AsksAgain):
         limit = max(draw(data).choice(LIMITS), len(one.ids) // CHUNKS)
         (outcome,) = yield [one.serve(Capability.SPLIT, data, limit)]
         if not isinstance(outcome, Encoded):
-            one.judge(outcome, unanswered(one, "split", outcome))
+            one.judge(outcome, [unanswered(one, outcome)])
             return
-        ends = outcome.ids
+        ends, faults = outcome.ids, list[Fault]()
         ranges = [*pairwise((0, *ends))]
-        covers = (0, *ends)[-1] == len(data) and all(start < end for start, end in ranges)
-        inside = [end for end in ends[:-1] if text and covers and data[end] & 0xC0 == 0x80]
-
-        def broken(stage: str, law: str, wrong: str) -> Fault:
-            return against(one, stage, "split", "the rule", law, wrong)
-
-        fault: Fault | None = None
-        asked = by_definers(one, ranges) if covers else []
-        texts = yield [one.encode(data[start:end], by=who) for who, (start, end) in asked]
-        if not covers:
+        if (0, *ends)[-1] != len(data) or any(start >= end for start, end in ranges):
             shown = ", ".join(map(str, ends[:8])) or "no end"
             law = f"ends in order, the last at {len(data)}, and no chunk empty"
-            fault = broken("cover", law, f"chunks that end at {shown}")
-        elif inside:
-            fault = broken("character", "no cut inside a character", f"a cut at {inside[0]}")
+            one.judge(outcome, [against(one, "cover", law, f"chunks that end at {shown}")])
+            return
+        for end in ends[:-1] if text else ():
+            if data[end] & 0xC0 == 0x80:
+                law = "no cut inside a character"
+                faults.append(against(one, "character", law, f"a cut at {end}"))
+        asked = by_definers(one, ranges)
+        texts = yield [one.encode(data[start:end], by=who) for who, (start, end) in asked]
         for (who, (start, end)), ids in zip(asked, map(ids_of, texts), strict=True):
-            long = fault is None and len(ids) > limit
-            if long and not is_character(data[start:end], text=text):
+            if len(ids) > limit and (faults or not is_character(data[start:end], text=text)):
                 law = f"at most {counted(limit)} a chunk of several characters"
                 wrong = f"a chunk from {start} to {end}, of {counted(len(ids))} by {who}"
-                fault = broken("limit", law, wrong)
-        one.judge(outcome, fault)
+                faults.append(against(one, "limit", law, wrong))
+        one.judge(outcome, faults)
 
 
 def is_character(chunk: bytes, *, text: bool) -> bool:

@@ -1,13 +1,12 @@
 """Stream decoders: what a library gives out id by id is what it decodes at once."""
 
 from corpora.generators.material import is_text
-from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import REPLACEMENT, Severity
+from harness.checks.another_way import Decodes, Look, Subject
+from harness.checks.base import REPLACEMENT
 from harness.core.outcomes import Encoded, Outcome
-from impls.interface import Capability
 
 
-class StreamDecoder(AsksAgain):
+class StreamDecoder(Decodes):
     """For ids t = encode(x) of x in UTF-8: what decode_stream gives out for t, id by id, is
     together decode(t), but for U+FFFD at its end.
 
@@ -19,10 +18,8 @@ class StreamDecoder(AsksAgain):
 
     name = "stream-decoder"
     summary = "a library's own decoder id by id gives the text that it decodes at once"
-    severity = Severity.TEXT
     said = "decoded id by id otherwise than at once"
     every = 6
-    needs = (Capability.DECODE,)
 
     def look(self, one: Subject) -> Look:
         """The ids of a text at once, and id by id."""

@@ -1,13 +1,12 @@
 """Streaming: what is decoded in two parts is what is decoded whole."""
 
 from corpora.generators.material import is_text
-from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Severity, character_ends, draw, verbatim
+from harness.checks.another_way import Decodes, Look, Subject
+from harness.checks.base import character_ends, draw, verbatim
 from harness.core.outcomes import Encoded
-from impls.interface import Capability
 
 
-class Streaming(AsksAgain):
+class Streaming(Decodes):
     """For ids t = encode(x) and k such that t[:k] spells whole characters:
     decode(t[:k]) decode(t[k:]) = decode(t).
 
@@ -18,10 +17,8 @@ class Streaming(AsksAgain):
 
     name = "streaming"
     summary = "ids decoded in two parts, cut between characters, give the text of the whole"
-    severity = Severity.TEXT
     said = "decoded differently token by token"
     every = 6
-    needs = (Capability.DECODE,)
     where = (verbatim,)
 
     def look(self, one: Subject) -> Look:

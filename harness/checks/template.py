@@ -105,7 +105,4 @@ def frames(ids: tuple[int, ...], texts: Sequence[tuple[int, ...]]) -> set[Frame]
 
 def framed(frame: Frame, texts: Sequence[tuple[int, ...]]) -> tuple[int, ...]:
     """Texts with what is added to them."""
-    ids = frame[0]
-    for text, after in zip(texts, frame[1:], strict=True):
-        ids += text + after
-    return ids
+    return sum((text + after for text, after in zip(texts, frame[1:], strict=True)), frame[0])

@@ -58,7 +58,7 @@ class UnstableEnds(AsksAgain):
         whole = one.contract.mode.pretokenize
         ways = [way for way in dict.fromkeys(some) if not whole or is_text(text + way)]
         after = yield [one.encode(text + way) for way in ways]
-        one.judge(outcome, next(faults(one, text, outcome, ways, after), None))
+        one.judge(outcome, faults(one, text, outcome, ways, after))
 
 
 def faults(
@@ -66,7 +66,7 @@ def faults(
 ) -> Iterator[Fault]:
     """What is wrong. after: the encodings of the text gone on with by each way."""
     if not isinstance(outcome, Encoded):
-        yield unanswered(one, "unstable", outcome)
+        yield unanswered(one, outcome)
         return
     vocabulary, where = one.vocabulary, f"of {shown(text)}"
     stable, *completions = sequences_in(outcome.ids)
@@ -74,14 +74,14 @@ def faults(
     if said is None or not text.startswith(said):
         law = "what is stable spells the beginning of the text"
         wrong = f"stable are {tokens(vocabulary, stable)} {where}"
-        yield against(one, "spelling", "stable", "the rule", law, wrong)
+        yield against(one, "spelling", law, wrong)
         return
     rest = text.removeprefix(said)
     for completion in completions:
         if not (spelled(vocabulary, completion) or b"").startswith(rest):
             law = f"each completion spells {shown(rest)}, and may go on"
             wrong = f"a completion is {tokens(vocabulary, completion)} {where}"
-            yield against(one, "completion", "stable", "the rule", law, wrong)
+            yield against(one, "completion", law, wrong)
     for way, right in zip(ways, after, strict=True):
         given = ids_of(right)
         if isinstance(right, Encoded) and given[: len(stable)] != stable:
@@ -89,4 +89,4 @@ def faults(
             there = tokens(vocabulary, given[part : part + 1])
             law = f"token {part} is {there} when the text goes on with {shown(way)}"
             wrong = f"stable is {tokens(vocabulary, stable[part : part + 1])} {where}"
-            yield against(one, "stable", "stable", f"{one.name} (encode)", law, wrong)
+            yield against(one, "stable", law, wrong, f"{one.name} (encode)")

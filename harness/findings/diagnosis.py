@@ -272,12 +272,14 @@ def seen(
         "white-space": text,
         "words": spelled,
         SEGMENTATION: [*ids] if pieces else spelled,
+        "pieces": [*ids],
+        IDS: [*ids],
     }
     stages = STAGES[kind if inside else "outside"]
     if "pre-tokens" in stages and contract.mode.pretokenize and text == data:
         ends = piece_ends(vocabulary, data).intersection(accumulate(map(len, spelled)))
         told["pre-tokens"] = [text[a:b] for a, b in pairwise([0, *sorted(ends)])]
-    return {n: told.get(n, [*ids]) for n in stages if n != "pre-tokens" or n in told}
+    return {name: told[name] for name in stages if name in told}
 
 
 def explain(violation: Violation, contract: Contract) -> Explained | None:

@@ -27,7 +27,7 @@ from harness.findings.diagnosis import (
 from impls.explanations import IDS, NORMALIZATION, SEGMENTATION
 
 if TYPE_CHECKING:
-    from harness.events.run import Explained
+    from harness.events.run import Explained, Found
 
 Group = tuple[str, Signature]
 """The id of a contract, and a signature: what is minimised and known together."""
@@ -65,6 +65,8 @@ class Entry:
     case: Case
     mistake: str = ""
     """The well-known mistake that gives these ids, in the words of a headline; empty for none."""
+    found: Found | None = None
+    """The finding by which it is on record already, which is not minimal."""
 
     @cached_property
     def signature(self) -> Signature:

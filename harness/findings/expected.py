@@ -3,14 +3,13 @@
 import datetime
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 from harness.checks import inputless
 from harness.core.comparisons import Contract
 from harness.events import Found
-from harness.events.causes import KIND, STAGE, slots_of
-from harness.findings.diagnosis import bucket
+from harness.events.causes import KIND, SLOTS, STAGE, slots_of
 from harness.findings.entries import Entry
 from harness.verdict.expectations import Expectation
 
@@ -62,10 +61,10 @@ class ExpectedFindings:
         same = (one for _, one in matching if one.reason == found.expected)
         return self.entry(found.bucket, found.vocabulary, found.input) or next(same, None)
 
-    def covers(self, entry: Entry, name: str | None = None) -> bool:
-        """Whether a violation is expected, under a bucket; its own is for a minimal input."""
+    def covers(self, entry: Entry, kind: str | None = None) -> Expectation | None:
+        """The entry that covers a violation whose input is of a kind; its own if it is minimal."""
         vocabulary = entry.contract.vocabulary.id
-        return self.entry(name or entry.bucket(), vocabulary, entry.violation.data) is not None
+        return self.entry(entry.bucket(kind), vocabulary, entry.violation.data)
 
     def whole(self, name: str, contract: Contract) -> bool:
         """Whether all inputs of a bucket are expected, whatever they are like."""
@@ -83,11 +82,11 @@ class ExpectedFindings:
         """
         vocabulary = entry.contract.vocabulary
         any_stage |= entry.explanation is None and vocabulary.normalizes
+        own = entry.bucket(WHATEVER).split("/", SLOTS - 1)
         for _, one in self.current:
-            slots, label = slots_of(one.bucket), entry.label
-            if slots and any_stage:
-                label = replace(label, stage=slots[STAGE])
-            kind = slots[KIND] if slots else WHATEVER
-            if one.covers(bucket(label, entry.contract, kind), vocabulary.id):
+            slots = slots_of(one.bucket) or own
+            stage = slots[STAGE] if any_stage else own[STAGE]
+            name = "/".join([*own[:STAGE], stage, slots[KIND], *own[KIND + 1 :]])
+            if one.covers(name, vocabulary.id):
                 return True
         return False

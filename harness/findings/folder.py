@@ -17,12 +17,11 @@ from harness.core.output import Lines, OutputError, cannot_write, write_whole, w
 from harness.core.participants import Participant
 from harness.events import Event
 from harness.findings.description import described, difference
-from harness.findings.recipes import Library, library, plain_name
+from harness.findings.recipes import plain_name, recipe_of
 from harness.findings.reproducer import reproducer
 from impls.interface import Recipe
 
-STARTED = '"event": "Started"'
-BEGINNING = f"{{{STARTED}"
+BEGINNING = '{"event": "Started"'
 """The first line of a record begins with this."""
 
 RECORD = "run.jsonl"
@@ -46,7 +45,7 @@ class FindingsFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self._lock = threading.Lock()
-        self._libraries: dict[tuple[str, ...], Library] = {}
+        self._recipes: dict[tuple[str, ...], Recipe] = {}
 
     def save_finding(self, name: str, violation: Violation, contract: Contract) -> str | None:
         """Write ``findings/<name>/``; the path of its reproducer.
@@ -58,8 +57,15 @@ class FindingsFolder:
         with writing(folder):
             folder.mkdir(parents=True, exist_ok=True)
         _, sentence = difference(violation, contract.vocabulary)
-        source = reproducer(name, sentence, violation, contract, self._library)
-        write_whole(folder / "outcomes.json", outcomes_text(violation, contract))
+        source = reproducer(name, sentence, violation, contract, self._recipe)
+        outcomes = {
+            "check": violation.check,
+            "contract": contract.id,
+            "culprits": violation.culprits,
+            "undecided": violation.undecided,
+            "partition": [described(part, contract.vocabulary) for part in violation.parts],
+        }
+        write_whole(folder / "outcomes.json", json.dumps(outcomes, indent=1))
         write_whole(folder / "repro.py", source)
         write_whole(folder / "input.bin", violation.data)
         return f"findings/{name}/repro.py"
@@ -71,26 +77,25 @@ class FindingsFolder:
         """
         shutil.rmtree(self.path / "findings" / name, ignore_errors=True)
 
-    def _library(self, participant: Participant, contract: Contract, asks: str) -> Library:
-        """How scripts run an implementation, with its file written: once, as that is large."""
+    def _recipe(self, participant: Participant, contract: Contract, asks: str) -> Recipe:
+        """How scripts run an implementation, with its file written: once, as that is large.
+
+        In place of the artifact it names the path of that file, relative to a finding's folder.
+        Another mode's file, or another library's, of the same name is written beside it.
+        """
         key = participant.name, contract.id, asks
         with self._lock, writing(self.path):
-            if key not in self._libraries:
-                made = library(participant, contract, asks)
-                light = replace(made.recipe, artifact=b"")
-                path = self._place(made.recipe, contract)
-                self._libraries[key] = replace(made, recipe=light, path=path)
-            return self._libraries[key]
+            if key not in self._recipes:
+                made = recipe_of(participant, contract, asks)
+                path = self._place(made, contract) if made.artifact_name else ""
+                self._recipes[key] = replace(made, artifact_name=path, artifact=b"")
+            return self._recipes[key]
 
     def _place(self, recipe: Recipe, contract: Contract) -> str:
-        """Write the artifact of a recipe; its path relative to the folder of a finding."""
-        if not recipe.artifact_name:
-            return ""
         folder = self.path / "vocabularies" / plain_name(contract.vocabulary.id)
         folder.mkdir(parents=True, exist_ok=True)
         path = folder / plain_name(recipe.artifact_name)
         if path.exists() and path.read_bytes() != recipe.artifact:
-            # Another mode's, or another library's, of the same name.
             path = folder / f"{hashlib.sha256(recipe.artifact).hexdigest()[:8]}-{path.name}"
         if not path.exists():
             write_whole(path, recipe.artifact)
@@ -108,17 +113,17 @@ class RunFolder(FindingsFolder):
         super().__init__(path)
         try:
             path.mkdir(parents=True, exist_ok=True)
-            there = [name for name in OURS if (path / name).exists()]
-            folders = [path / name for name in there if (path / name).is_dir()]
+            there = [path / name for name in OURS if (path / name).exists()]
             if there and not is_run(path):
                 raise OutputError(
-                    f"--out {path}: has a {there[0]} that is no run's; name another folder"
+                    f"--out {path}: has a {there[0].name} that is no run's; name another folder"
                 )
             # Whoever is killed on the way leaves an earlier run without reports, which can be made
             # again, or the empty record of a new one: never the reports of a run whose record is
             # gone, nor a whole record without its findings, nor files that no run left.
-            for one in {path / name for name in there} - {self.record, *folders}:
-                one.unlink(missing_ok=True)
+            folders = [one for one in there if one.is_dir()]
+            for one in {*there} - {self.record, *folders}:
+                one.unlink()
             write_whole(self.record, "")
             for one in folders:
                 shutil.rmtree(one)
@@ -140,18 +145,6 @@ class RunFolder(FindingsFolder):
         self._record.close()
 
 
-def outcomes_text(violation: Violation, contract: Contract) -> str:
-    """``outcomes.json`` of a finding."""
-    whole = {
-        "check": violation.check,
-        "contract": contract.id,
-        "culprits": list(violation.culprits),
-        "undecided": violation.undecided,
-        "partition": [described(part, contract.vocabulary) for part in violation.parts],
-    }
-    return json.dumps(whole, indent=1)
-
-
 def is_run(path: Path) -> bool:
     """Whether a folder has the record of a run, and so may be made afresh.
 
@@ -159,8 +152,8 @@ def is_run(path: Path) -> bool:
     line.
     """
     try:
-        with (path / "run.jsonl").open(encoding="utf-8", errors="replace") as record:
+        with (path / RECORD).open(encoding="utf-8", errors="replace") as record:
             line = record.readline()
     except OSError:
         return False
-    return STARTED in line or (len(line) < len(BEGINNING) and BEGINNING.startswith(line))
+    return line.startswith(BEGINNING) or BEGINNING.startswith(line)

@@ -8,7 +8,7 @@ and no other mistake of the list gives the same.
 
 from collections.abc import Callable, Sequence
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation, ids_of
@@ -53,20 +53,14 @@ def named(pool: WorkerPool, contract: Contract, violations: Sequence[Violation])
     # Nothing is said where the trusted ids are not those of plain byte-pair encoding.
     if any(RIGHT not in giving(contract, one.data, one.parts[0].outcome) for one in violations):
         return ""
-    fits = set.intersection(
-        *(
-            giving(contract, one.data, part.outcome)
-            for one in violations
-            for part in one.parts[1:]
-            if culprit in part.names
-        )
-    )
+    theirs = [(v.data, p.outcome) for v in violations for p in v.parts if culprit in p.names]
+    fits = set.intersection(*(giving(contract, *one) for one in theirs))
     if not fits:
         return ""
     # Inputs like these: one behind another, several times, and with something between.
     inputs = [one.data for one in violations]
     made = [part * count for part in (inputs[0], inputs[0][:1]) for count in (2, 3, 5, 7)]
-    made += [one + between + other for one in inputs for other in inputs for between in BETWEEN]
+    made += [between.join(both) for both in product(inputs, repeat=2) for between in BETWEEN]
     made += map(str.encode, TEXTS)
     probes = [x for x in dict.fromkeys(made) if len(x) <= LONGEST and vocabulary.can_encode(x)]
     try:
@@ -148,8 +142,8 @@ def longest_first(vocabulary: Vocabulary, piece: bytes) -> list[int]:
 def _ranks(vocabulary: Vocabulary) -> dict[tuple[int, int], tuple[int, int]]:
     """The rank of each pair that can be merged, and what it becomes; the first rank of several."""
     table = vocabulary.merges
-    rows = zip(table.left.tolist(), table.right.tolist(), table.merged.tolist(), strict=True)
-    return {(a, b): (rank, both) for rank, (a, b, both) in reversed([*enumerate(rows)])}
+    pairs = zip(table.left.tolist(), table.right.tolist(), strict=True)
+    return dict(reversed([*zip(pairs, enumerate(table.merged.tolist()), strict=True)]))
 
 
 WAYS: dict[str, Way] = {

@@ -4,6 +4,7 @@ import contextlib
 import math
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 
 from harness.checks.base import Violation
 from harness.core.machine_load import stretched
@@ -36,6 +37,7 @@ WITHDRAWN = "not made smaller any further, as it was withdrawn meanwhile"
 TOOK_LONG = "not made smaller any further, as that took so long"
 
 
+@dataclass
 class Patience:
     """The time that looking into violations has, while cases are asked and afterwards.
 
@@ -43,28 +45,27 @@ class Patience:
     how much of the usual time a finding is minimised.
     """
 
-    def __init__(self, *, unhurried: bool, share: float = 1.0) -> None:
-        self._unhurried = unhurried
-        self._share = share
-        self._began = time.monotonic()
-        self._spent = 0.0
-        self.left: Callable[[], float] = lambda: math.inf
-        """Seconds until nothing is looked into any more."""
+    unhurried: bool
+    share: float = 1.0
+    left: Callable[[], float] = lambda: math.inf
+    """Seconds until nothing is looked into any more."""
+    _began: float = field(default_factory=time.monotonic)
+    _spent: float = 0.0
 
     @property
     def late(self) -> bool:
         """Whether violations have had their share of the time."""
         left = self.left()
-        if self._unhurried or left == math.inf:
+        if self.unhurried or left == math.inf:
             return False
         return left <= 0 or self._spent > SHRINK_SHARE * (time.monotonic() - self._began)
 
     def minimising(self, violation: Violation) -> float:
         """Seconds for minimising one finding."""
-        if self._unhurried:
+        if self.unhurried:
             return UNHURRIED_SECONDS
         dies = violation.check == "survival"
-        return self._share * stretched(SHRINK_DEATHS_SECONDS if dies else SHRINK_SECONDS)
+        return self.share * stretched(SHRINK_DEATHS_SECONDS if dies else SHRINK_SECONDS)
 
     @contextlib.contextmanager
     def looking(self, pool: WorkerPool) -> Iterator[None]:

@@ -8,6 +8,7 @@ is another violation.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import time
 from collections import defaultdict
@@ -171,7 +172,7 @@ class Asking:
         if answered and len({one.data for one in wrong}) < len(asked):
             return None
         first = [one for one in wrong if one.data == rests[0]]
-        return next((one for one in first if self.same(one)), [*first, violation][0])
+        return min(first, key=lambda one: not self.same(one), default=violation)
 
     def like(self, inputs: Collection[bytes]) -> bool:
         """Whether the violation differs in no other tokens than these inputs do."""
@@ -192,7 +193,7 @@ class Asking:
         what it is, as somebody was kept from answering.
         Between the empty input and itself, so that what an earlier call left behind shows.
         """
-        violation = self.entry.violation
+        violation, contract = self.entry.violation, self.entry.contract
         check, data, culprits = CHECKS[violation.check], violation.data, {*violation.culprits}
         survival = violation.check == "survival"
         outcomes = [part.outcome for part in violation.parts]
@@ -208,7 +209,7 @@ class Asking:
             isinstance(one, Failed) and one.status is not Status.ERRORED for one in outcomes
         )
         inputs = [data] if once else [b"", data, data] * (times // 2)
-        answers = self.pool.again(self.entry.contract, Inputs.of(inputs))
+        answers = self.pool.again(contract, Inputs.of(inputs))
         judged = judge(self.pool, check, answers)
         now = [one for one in judged.violations if one.data == data]
         # By place: a check may find more than one thing wrong with an input. Of answers that are
@@ -224,11 +225,15 @@ class Asking:
             # A time-out may be the machine's, and an exception ends nothing: both yield to what is
             # worse. The worker has asked again already before it said so. Only an answer speaks
             # against it: who is withdrawn by now, for other time-outs, gives none.
-            mild, mine = {TIMED_OUT, ERRORED}, [x for x in now if x.culprits == violation.culprits]
-            worse = [one for one in mine if one.stage not in {TIMED_OUT, violation.stage}]
-            if violation.stage in mild and worse:
-                return worse[0]
-            return "machine" if violation.stage == TIMED_OUT and answered else "gone"
+            worse = (
+                one
+                for one in now
+                if one.culprits == violation.culprits
+                and violation.stage in {TIMED_OUT, ERRORED}
+                and one.stage not in {TIMED_OUT, violation.stage}
+            )
+            gone: Unconfirmed = "machine" if violation.stage == TIMED_OUT and answered else "gone"
+            return next(worse, gone)
         if not all(map(comparable, outcomes)):
             # Who failed a further question and answers it now has given no two answers.
             return "gone" if any(map(own_failure, outcomes)) else "machine"
@@ -250,7 +255,8 @@ class Asking:
         violation, withdrawn, silent = self.entry.violation, self.pool.withdrawn(), False
         compared = violation.check == "equivalence"
         for death in judge(self.pool, CHECKS["survival"], seen).violations if compared else ():
-            if death.data == violation.data and crashed(death.parts[-1].outcome):
+            mine = death.data == violation.data and death.stage != ERRORED
+            if mine and own_failure(death.parts[-1].outcome):
                 return death
         rows = [row for row, data in enumerate(seen.inputs) if data == violation.data]
         # Who is missing stands for what the check compares with.
@@ -279,48 +285,52 @@ class Asking:
         Nothing is taken that would hide the violation from the gate.
         """
         deadline = time.monotonic() + seconds
-        entry, known, expected = self.entry, self.known, self.expected
-        contract, violation = entry.contract, entry.violation
-        smallest, few = entry, witnesses(violation, contract)
+        smallest = entry = self.entry
+        contract, violation, expected = entry.contract, entry.violation, self.expected
+        check, few, known = CHECKS[violation.check], witnesses(violation, contract), self.known
         covered = not expected.entries or expected.covers(entry)
+        shared = frozenset[Pair]()
 
         def hidden(one: Entry) -> bool:
             data = one.violation.data
             # Shrinking into an expected finding would hide this one from the gate.
-            if data in known and expected.covers(one, known[data]):
+            if data in known and expected.entry(known[data], contract.vocabulary.id, data):
                 return True
             # What is known of a part of the input is no smaller case of what else is wrong with it.
-            if other and within(one, shared):
+            if within(one, shared):
                 return True
             # A part of the input that is expected was in it, and the rest is looked at afterwards.
             # What is put in its place may be another mistake, which is expected when this is not.
-            return not (covered or subsequence(data, violation.data)) and expected.covers(one)
+            return not (covered or subsequence(data, violation.data) or not expected.covers(one))
 
         def failing(candidates: Sequence[bytes]) -> list[bool]:
-            nonlocal smallest
             shown = self.ask([*filter(contract.vocabulary.can_encode, candidates)], few).violations
             ends = {part.outcome.status for one in shown for part in one.parts}
-            fails = [False] * len(candidates)
             # The first one is taken: of the others neither the signature has to be known, which
             # takes longer than an answer, nor whether they hide anything.
-            for place, data in enumerate(candidates):
-                same = [one for one in shown if one.data == data and self.same(one)]
-                if same and len(few.participants) < len(contract.participants):
-                    # Somebody else may part from the trusted on it, too.
-                    same = [*filter(self.same, self.ask([data]).violations)]
-                if same and not hidden(smaller := replace(entry, violation=same[-1])):
-                    smallest, fails[place] = smaller, True
-                    break
+            first = next((data for data in candidates if taken(data, shown)), None)
             if Status.TIMED_OUT in ends:
                 raise TryHangs
-            return fails
+            return [data == first for data in candidates]
 
-        dies = CHECKS[violation.check].alone and violation.stage != ERRORED
+        def taken(data: bytes, shown: Sequence[Violation]) -> bool:
+            nonlocal smallest
+            same = [one for one in shown if one.data == data and self.same(one)]
+            if same and few.names != contract.names:
+                # Somebody else may part from the trusted on it, too.
+                same = [*filter(self.same, self.ask([data]).violations)]
+            if not same or hidden(smaller := replace(entry, violation=same[-1])):
+                return False
+            smallest = smaller
+            return True
+
+        most = FEW if check.alone and violation.stage != ERRORED else ROUND_CASES
         try:
-            inside = parts_in(violation.data, known)
-            shared = self.pairs(inside) if inside else frozenset()
-            other = not within(entry, shared)
-            left, most = deadline - time.monotonic(), FEW if dies else ROUND_CASES
+            if inside := parts_in(violation.data, known):
+                shared = self.pairs(inside)
+                if within(entry, shared):
+                    shared = frozenset()
+            left = deadline - time.monotonic()
             if not shrink(violation.data, failing, left, most=most)[1]:
                 return smallest, TOOK_LONG
         except TryHangs:
@@ -330,23 +340,21 @@ class Asking:
         gone = {*violation.culprits} & self.pool.withdrawn().keys()
         return smallest, WITHDRAWN if gone else None
 
-    def learn(self, name: str) -> None:
+    def learn(self, kind: str) -> None:
         """Take note of a minimal input that entries explain whose buckets match.
 
         It is what an example of theirs came to, or has nothing wrong with it but what the examples
         show. Where there is no time left to ask, it is not, as far as anybody knows.
         """
-        entry, data = self.entry, self.entry.violation.data
+        entry, data, name = self.entry, self.entry.violation.data, self.entry.bucket(kind)
         for place, one in self.expected.matching(name, entry.contract.vocabulary.id):
             if one.explains(name, data, inputless=inputless(name)):
                 continue
             own = (entry.case.generator, entry.case.index) == (EXAMPLES, place)
             minimal = self.expected.minimal[place]
-            try:
+            with contextlib.suppress(OutOfTime):
                 if own or self.left({*one.examples, *minimal}) is None:
                     minimal.add(data)
-            except OutOfTime:
-                return
 
 
 def within(entry: Entry, shared: Collection[Pair]) -> bool:
@@ -358,18 +366,22 @@ def within(entry: Entry, shared: Collection[Pair]) -> bool:
     """
     spell = entry.contract.vocabulary.spell
 
-    def spelled(pair: Pair) -> tuple[bytes, bytes]:
+    def changed(pair: Pair) -> tuple[bytes, bytes]:
         return spell([*pair[0]]), spell([*pair[1]])
 
-    changed = [texts for texts in map(spelled, shared) if len({*texts}) > 1]
+    texts = {both for both in map(changed, shared) if both[0] != both[1]}
 
-    def repeated(pair: Pair) -> bool:
-        one, other = spelled(pair)
-        times = [(a, b, len(one + other) // len(a + b)) for a, b in changed]
-        return any((a * n, b * n) == (one, other) for a, b, n in times)
+    def repeats(pair: Pair) -> bool:
+        both = changed(pair)
+        size = len(b"".join(both))
+        return any(
+            (one * times, other * times) == both
+            for one, other in texts
+            for times in [size // len(one + other)]
+        )
 
     mine = entry.differences
-    return bool(mine) and all(pair in shared or repeated(pair) for pair in mine)
+    return bool(mine) and all(pair in shared or repeats(pair) for pair in mine)
 
 
 def parts_in(data: bytes, inputs: Iterable[bytes]) -> list[bytes]:
@@ -377,18 +389,11 @@ def parts_in(data: bytes, inputs: Iterable[bytes]) -> list[bytes]:
     return [one for one in inputs if one and one in data]
 
 
-def crashed(outcome: Outcome) -> bool:
-    """Whether it is a crash, or a breach of the protocol, of a single input."""
+def own_failure(outcome: Outcome) -> bool:
+    """Whether a failure of a single input is its implementation's own, even if it comes once."""
     return (
         isinstance(outcome, Failed)
-        and outcome.status in {Status.CRASHED, Status.PROTOCOL}
+        and outcome.status in {Status.CRASHED, Status.PROTOCOL, Status.ERRORED}
         and not doubtful(outcome)
         and not outcome.message.endswith(TOGETHER)
     )
-
-
-def own_failure(outcome: Outcome) -> bool:
-    """Whether a failure is the implementation's own doing, whether it comes back or not."""
-    if not isinstance(outcome, Failed):
-        return False
-    return crashed(outcome) or (outcome.status is Status.ERRORED and not doubtful(outcome))

@@ -7,7 +7,6 @@ runs in a function of its own; where it cannot be used, tokgate runs the impleme
 import re
 import textwrap
 import warnings
-from dataclasses import dataclass
 from functools import lru_cache
 
 from corpora.vocabularies.model import Vocabulary
@@ -47,42 +46,31 @@ def decode(ids):
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Library:
-    """How a script runs an implementation.
-
-    left_out: the reason why it is not the implementation's own recipe, if it has one. path: of the
-    recipe's artifact, relative to the finding's folder; empty for none.
-    """
-
-    recipe: Recipe
-    left_out: str = ""
-    path: str = ""
-
-
-def library(participant: Participant, contract: Contract, asks: str) -> Library:
+def recipe_of(participant: Participant, contract: Contract, asks: str) -> Recipe:
     """Return an implementation's own recipe if it has the function ``asks``, else tokgate's.
 
+    A comment in that says why it is not the implementation's own, if this failed to give one.
     Raises OSError where the disk has no room.
     """
-    implementation, left_out = participant.implementation, ""
+    implementation, comment = participant.implementation, ""
     if isinstance(implementation, Reproducible):
         try:
             recipe = implementation.recipe(contract.vocabulary, contract.mode)
             with warnings.catch_warnings(action="ignore"):
                 compile(function(recipe.code, "load"), "recipe", "exec", dont_inherit=True)
             if f"def {asks}(" in recipe.code:
-                return Library(recipe)
+                return recipe
         except KeyboardInterrupt:
             raise
         except BaseException as error:  # a plug-in's SystemExit, or a panic, ends no run
             if isinstance(error, OSError) and error.errno in NO_ROOM:
                 raise  # that is no fault of the implementation
-            left_out = f"it failed to give a recipe: {type(error).__name__}"
+            reason = f"it failed to give a recipe: {type(error).__name__}"
+            comment = f"# Not by its own recipe: {reason!a}\n"
     # On the vocabulary as it was.
     spec = participant.origin or from_anywhere(participant.spec)
-    code = BY_TOKGATE.format(spec=spec, mode=contract.mode)
-    return Library(Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary)), left_out)
+    code = comment + BY_TOKGATE.format(spec=spec, mode=contract.mode)
+    return Recipe(("tokgate",), code, VOCABULARY, _pickled(contract.vocabulary))
 
 
 @lru_cache(maxsize=2)

@@ -13,6 +13,7 @@ code of recipes is code, each in a function of its own.
 
 import shlex
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from pprint import pformat
 
@@ -24,8 +25,8 @@ from harness.checks.base import Script, Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Failed, Status
 from harness.core.participants import Participant
-from harness.findings.recipes import Library, function
-from impls.interface import Capability, Reproducible
+from harness.findings.recipes import function
+from impls.interface import Capability, Recipe, Reproducible
 
 THE_INPUT = ("the input",)
 """The name of a violation's part that is what went in."""
@@ -61,34 +62,29 @@ def reproducer(
     sentence: str,
     violation: Violation,
     contract: Contract,
-    library: Callable[[Participant, Contract, str], Library],
+    recipe: Callable[[Participant, Contract, str], Recipe],
 ) -> str:
-    """Return the source of ``repro.py``. library: how the function of a recipe is called.
+    """Return the source of ``repro.py``. recipe: of an implementation, in which
+    a path stands for its artifact, given the function that is called.
 
     Where no script can put the question of the check, or too few have recipes for it,
     ``tokgate replay`` puts it.
     """
     script = CHECKS[violation.check].script if violation.check in CHECKS else None
-    members: list[Participant] = []
+    recipes: dict[str, Recipe] = {}
     if script and INPUTLESS.isdisjoint(part.outcome.status for part in violation.parts):
         members = asked(violation, contract, script)
-    asks = script.asks if script else ""
-    libraries = {one.name: library(one, contract, asks) for one in members}
-    requirements = sorted({r for one in libraries.values() for r in one.recipe.requirements})
-    return TEMPLATES.get_template("repro.py.j2" if libraries else "replay.py.j2").render(
+        recipes = {one.name: recipe(one, contract, script.asks) for one in members}
+    requirements = sorted({r for one in recipes.values() for r in one.requirements})
+    return TEMPLATES.get_template("repro.py.j2" if recipes else "replay.py.j2").render(
         name=name,
         sentence=sentence,
         violation=violation,
         contract=contract,
         script=script,
-        libraries=libraries,
+        recipes=recipes,
         install=f"pip install {shlex.join(requirements)}" if requirements else "nothing",
     )
-
-
-def source(value: object) -> str:
-    """A literal in lines that can be read."""
-    return pformat(value, width=92, compact=True)
 
 
 def quoted(text: str) -> str:
@@ -108,5 +104,5 @@ TEMPLATES.filters |= {
     "function": function,
     "literal": ascii,
     "quoted": quoted,
-    "source": source,
+    "source": partial(pformat, width=92, compact=True),
 }

@@ -15,6 +15,7 @@ from harness.checks.base import Violation
 from harness.core.comparisons import Contract
 from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Event, Found, Unsettled, stands_out
+from harness.events.causes import STAGE, slots_of
 from harness.findings import mistakes
 from harness.findings.causes import Causes, Snapshot
 from harness.findings.description import finding, in_base64, is_minimal
@@ -60,7 +61,7 @@ class FindingTracker:
     ) -> None:
         self._emit, self._save, self._drop = emit, save, drop
         self._expected = ExpectedFindings(expectations, versions)
-        self._time = Patience(unhurried=unhurried, share=patience)
+        self._time = Patience(unhurried, patience)
         self._lock = threading.RLock()
         self.restore(Snapshot())
 
@@ -72,7 +73,7 @@ class FindingTracker:
         """What :meth:`restore` makes the same tracker of, but for the time spent."""
         with self._lock:
             causes = deepcopy([*self._causes.items()])
-            return Snapshot([*self._findings.values()], causes, dict(self._counts))
+            return Snapshot(self.findings, causes, dict(self._counts))
 
     def restore(self, known: Snapshot) -> None:
         """Know what another tracker knew, and nothing else; no event is emitted."""
@@ -80,13 +81,13 @@ class FindingTracker:
             self._findings = {found.id: found for found in known.findings}
             self._causes = defaultdict[Group, Causes](Causes, deepcopy([*known.causes]))
             self._counts, self._untold = Counter(known.counts), Counter[str]()
-            self._open: list[tuple[Entry, str, Found | None]] = []
+            self._open: list[tuple[Entry, str]] = []
 
     @property
     def findings(self) -> list[Found]:
         """All findings so far."""
         with self._lock:
-            return list(self._findings.values())
+            return [*self._findings.values()]
 
     @property
     def unexpected(self) -> bool:
@@ -100,11 +101,13 @@ class FindingTracker:
 
     def note(self, entry: Entry) -> str:
         """Enter a violation that no input brings back; gives its bucket."""
-        return self._enter(entry, UNMINIMISED)
+        return self._enter(entry)
 
-    def leave(self, entry: Entry) -> None:
-        """Keep a violation that there is no time to look into until findings are settled."""
-        self._unsettled(entry, NOT_LOOKED_INTO)
+    def leave(self, entry: Entry, reason: str = NOT_LOOKED_INTO) -> str:
+        """Keep a violation of which nobody knows what it is, to be told if that stays so."""
+        # What an entry has worked out goes with a copy.
+        self._open.append((replace(entry, found=None) if entry.found else entry, reason))
+        return UNSURE
 
     def alike(self, entry: Entry) -> bool:
         """Count a violation that is like others, if enough of these were looked into."""
@@ -133,23 +136,24 @@ class FindingTracker:
         Then tell of violations of which nobody knows what they are.
         """
         waiting, self._open = self._open, []
-        left = []
+        unknown = list[tuple[Entry, str]]()
         with self._time.looking(pool):
-            for one in sorted(waiting, key=lambda one: len(one[0].violation.data)):
-                entry, reason, found = one
-                if pool.out_of_time or (found is None and reason not in UNFINISHED):
-                    left.append(one)
+            for entry, reason in sorted(waiting, key=lambda one: len(one[0].violation.data)):
+                found = entry.found
+                if pool.out_of_time or reason not in UNFINISHED:
+                    unknown.append((entry, reason))
                 elif found is None or self._findings.get(found.id) is found:
-                    self._considered(self._asking(pool, entry), found)
-        left, self._open = left + self._open, []  # once more is enough, or it would never end
-        unknown = Counter(
+                    self._considered(self._asking(pool, entry))
+        unknown += self._open
+        self._open = []  # once more is enough, or it would never end
+        told = Counter(
             (entry.contract.id, entry.violation.check, entry.violation.culprits, reason)
-            for entry, reason, found in left
-            if found is None and self._at_sight(entry) is None
+            for entry, reason in unknown
+            if entry.found is None and self._at_sight(entry) is None
         )
         self.tell()
         with self._lock:
-            for (contract, check, culprits, reason), count in unknown.items():
+            for (contract, check, culprits, reason), count in told.items():
                 self._emit(Unsettled(contract, check, list(culprits), reason, count))
 
     def _at_sight(self, entry: Entry) -> str | None:
@@ -161,80 +165,71 @@ class FindingTracker:
         causes = self._causes[entry.group]
         if self.alike(entry):
             return causes.like(entry)
-        if not self._expected.whole(told := entry.bucket(WHATEVER), entry.contract):
-            return None
-        for name in causes.minimal.values():
-            if name.split("/")[:4] == told.split("/")[:4]:
-                causes.note(entry, name, new=False)
-                return self._count(name)
+        if self._expected.whole(entry.bucket(WHATEVER), entry.contract):
+            for name in causes.minimal.values():
+                if slots_of(name)[STAGE] == entry.label.stage:
+                    causes.note(entry, name, new=False)
+                    return self._count(name)
         return None
 
     def _asking(self, pool: WorkerPool, entry: Entry) -> Asking:
         return Asking(pool, entry, self._causes, self._expected)
 
-    def _considered(self, asking: Asking, former: Found | None = None) -> str:
+    def _considered(self, asking: Asking) -> str:
         """Count a violation where it is known, or else look into it.
 
-        former: the finding that is known of it already, and not minimal: another one may explain it
-        by now.
+        Another finding may explain by now what is on record already, and not minimal.
         """
-        entry, before = asking.entry, len(self._findings)
-        if former is None and (counted := self._at_sight(entry)) is not None:
+        entry, found, before = asking.entry, asking.entry.found, len(self._findings)
+        if found is None and (counted := self._at_sight(entry)) is not None:
             return counted
         try:
             rest = asking.unexplained()
         except OutOfTime:
-            if former is not None:
-                return former.bucket
-            if self._expected.covers(entry):
+            if found or self._expected.covers(entry):
                 return self._entered_late(entry)
-            return self._unsettled(entry, NOT_ASKED_AGAIN)
-        if former is not None:
+            return self.leave(entry, NOT_ASKED_AGAIN)
+        if found is not None:
             minimal = [one for one in self.findings if one.minimal and one.bucket == rest]
             if not minimal:
-                return self._look_into(asking, former)
-            self._replace(former, minimal[0])
+                return self._look_into(asking)
+            self._put(minimal[0], found)
             return minimal[0].bucket
         name = self._count(rest) if isinstance(rest, str) else self._look_into(asking.about(rest))
         if name != UNSURE:
             self._causes[entry.group].note(entry, name, new=len(self._findings) > before)
         return name
 
-    def _look_into(self, asking: Asking, former: Found | None = None) -> str:
-        """Ask again, make the input minimal, and enter what is found.
-
-        former: the finding that is known of it already, and not minimal.
-        """
-        entry, seen = asking.entry, asking.entry.violation
-        if former is None and seen.check == "survival" and seen.stage != TIMED_OUT:
+    def _look_into(self, asking: Asking) -> str:
+        """Ask again, make the input minimal, and enter what is found."""
+        seen, known = asking.entry.violation, asking.entry.found
+        if seen.check == "survival" and seen.stage != TIMED_OUT:
             # On record before it is tried again: that may take long, and the last allowed death.
-            former = self._provisional(entry)
+            asking = self._on_record(asking)
         unstable = any(  # known to answer one question in two ways
             one.check == "determinism" and {*seen.culprits} & {*one.culprits}
             for one in self.findings
-            if one.contract == entry.contract.id
+            if one.contract == asking.entry.contract.id
         )
         try:
             confirmed = asking.confirm(UNSTABLE_AGAIN if unstable else AGAIN)
         except OutOfTime:
-            if former and former.unminimised != ON_ITS_WAY:
-                return former.bucket
-            return self._entered_late(entry, former)
+            return self._entered_late(asking.entry)
         if confirmed == "machine":
             return UNSURE
         if confirmed == "unsure":
-            return self._unsettled(entry, NO_SECOND_ANSWER)
+            return self.leave(asking.entry, NO_SECOND_ANSWER)
         if isinstance(confirmed, Violation):
             asking = asking.about(confirmed)
-            if seen.undecided and not confirmed.undecided and former is None:
+            if seen.undecided and not confirmed.undecided and known is None:
                 # Somebody has answered who is trusted more: it may be what is known of the others.
                 return self._considered(asking)
         if confirmed == "gone" or asking.entry.violation.check == "determinism":
             # It does not come back alone, so there is nothing to minimise by.
-            return self._enter(asking.entry, UNMINIMISED, replaces=former)
-        return self._minimised(asking, seen, former or self._provisional(asking.entry))
+            return self._enter(asking.entry)
+        return self._minimised(self._on_record(asking), seen)
 
-    def _minimised(self, asking: Asking, first: Violation, former: Found | None) -> str:
+    def _minimised(self, asking: Asking, first: Violation) -> str:
         """Make the input of a violation that came back minimal, and enter what is found.
 
         first: it was confirmed as another one.
@@ -245,57 +240,56 @@ class FindingTracker:
         smaller = replace(smaller, mistake=mistakes.named(asking.pool, entry.contract, both))
         # Of a hang, what is left in the input says little of what it hangs on.
         kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
-        asking.about(smaller.violation).learn(smaller.bucket(kind))
+        replace(asking, entry=smaller).learn(kind)
         if why in UNFINISHED and self._expected.unsure(smaller):
-            return self._unsettled(entry, why)
-        name = self._enter(smaller, kind, replaces=former, why=why)
-        if self._expected.covers(smaller, name) and not self._expected.covers(entry):
+            return self.leave(entry, why)
+        name = self._enter(smaller, kind, why)
+        if self._expected.covers(smaller, kind) and not self._expected.covers(entry):
             # What is expected was a part of this input. Something else may be wrong with the rest.
-            asking = asking.about(first)
+            asking = replace(asking, entry=replace(entry, violation=first, found=None))
             try:
                 rest = asking.unexplained()
             except OutOfTime:
-                self._unsettled(asking.entry, NOT_ASKED_AGAIN)
+                self.leave(asking.entry, NOT_ASKED_AGAIN)
                 return name
             if isinstance(rest, Violation) and len(rest.data) < len(first.data):
                 self._considered(asking.about(rest))
         return name
 
-    def _unsettled(self, entry: Entry, reason: str) -> str:
-        """Keep a violation of which nobody knows what it is, to be told if that stays so."""
-        self._open.append((entry, reason, None))
-        return UNSURE
-
-    def _entered_late(self, entry: Entry, provisional: Found | None = None) -> str:
+    def _entered_late(self, entry: Entry) -> str:
         """Enter a violation that there is no time to ask about again, if it is sure as it is.
 
         It is where all that differ gave answers, and where a worker has asked again by itself; but
         not where somebody who would decide between equals gave none. What might be expected if it
         were minimised is left out: the gate would fail for it.
         """
+        if entry.found and entry.found.unminimised != ON_ITS_WAY:
+            return entry.found.bucket
         violation, standing = entry.violation, entry.contract.standing
-        answered = all(comparable(part.outcome) for part in violation.parts)
+        sure = all(comparable(part.outcome) for part in violation.parts)
         if violation.undecided:
             trusted = max(standing_of(part, standing) for part in violation.parts)
-            answered &= trusted >= max(standing.values())
-        if not (answered or violation.check == "survival") or self._expected.unsure(entry):
-            return self._unsettled(entry, NOT_ASKED_AGAIN)
+            sure &= trusted >= max(standing.values())
+        if not (sure or violation.check == "survival") or self._expected.unsure(entry):
+            return self.leave(entry, NOT_ASKED_AGAIN)
         kind = entry.kind if self._expected.may_cover(entry) else UNMINIMISED
-        return self._enter(entry, kind, replaces=provisional, why=NO_TIME)
+        return self._enter(entry, kind, NO_TIME)
 
-    def _provisional(self, entry: Entry) -> Found | None:
+    def _on_record(self, asking: Asking) -> Asking:
         """Write the first finding of a signature as it is, to be replaced by its minimum.
 
         Not where its minimum may be expected: the gate would fail for it if nothing replaced it.
         Nor where another signature has come to it, which would go with this one.
         """
+        entry = asking.entry
         identity = finding_id(entry.bucket(UNMINIMISED), entry.contract.vocabulary.id)
-        known = self._causes[entry.group].minimal or identity in self._findings
+        known = entry.found or self._causes[entry.group].minimal or identity in self._findings
         # A smaller input may part at another stage; how a process ends is no such stage.
         any_stage = entry.violation.check != "survival"
         if known or self._expected.may_cover(entry, any_stage=any_stage):
-            return None
-        return self._write(entry, UNMINIMISED, identity, None, ON_ITS_WAY)
+            return asking
+        found = self._write(entry, UNMINIMISED, identity, ON_ITS_WAY)
+        return replace(asking, entry=replace(entry, found=found))
 
     def _count(self, name: str) -> str:
         with self._lock:
@@ -303,53 +297,61 @@ class FindingTracker:
             self._untold[name] += 1
         return name
 
-    def _enter(
-        self, entry: Entry, kind: str, *, replaces: Found | None = None, why: str | None = None
-    ) -> str:
+    def _enter(self, entry: Entry, kind: str = UNMINIMISED, why: str | None = None) -> str:
         """Write a finding unless its bucket has one that stands for it, and count it.
 
         why: it was not made smaller, if there is a reason besides its kind.
         """
-        data, contract = entry.violation.data, entry.contract
+        data, vocabulary, former = entry.violation.data, entry.contract.vocabulary.id, entry.found
         name, known = entry.bucket(kind), self._causes[entry.group].minimal
         minimal, unfinished = is_minimal(kind, why), why in UNFINISHED
         if minimal or not (known or unfinished):
             known[data] = name
-        expected = self._expected.covers(entry, name)  # never counted with what is not
+        unexpected = not self._expected.covers(entry, kind)  # never counted with what is
         alike = [
             found
             for found in self.findings
-            if (found.bucket, found.vocabulary) == (name, contract.vocabulary.id)
-            and (found.expected is not None) == expected
+            if (found.bucket, found.vocabulary) == (name, vocabulary)
+            and (found.expected is None) == unexpected
             and found.unminimised != ON_ITS_WAY
         ]
-        several = minimal and not stands_out(kind) and not self._expected.whole(name, contract)
-        full = several and len(alike) >= PER_BUCKET
         same = [found for found in alike if found.input == data]
-        if replaces is not None and replaces.bucket == name:
-            same.append(replaces)
-        former = next(iter(same if several and not full else same + alike), None)
-        if former is None or former is replaces:
-            identity = former.id if former else finding_id(name, contract.vocabulary.id)
-            if former is None and identity in self._findings:
-                identity = finding_id(name, contract.vocabulary.id, in_base64(data))
-            former = self._write(entry, kind, identity, replaces, why)
-            if unfinished:
-                self._open.append((entry, "", former))
-        elif replaces is not None:
-            self._replace(replaces, former)
+        if former is not None and former.bucket == name:
+            same.append(former)
+        several = minimal and not stands_out(kind) and len(alike) < PER_BUCKET
+        if not several or self._expected.whole(name, entry.contract):
+            same += alike
+        if same and same[0] is not former:
+            if former is not None:
+                self._put(same[0], former)
+        else:
+            identity = same[0].id if same else finding_id(name, vocabulary)
+            if not same and identity in self._findings:
+                identity = finding_id(name, vocabulary, in_base64(data))
+            found = self._write(entry, kind, identity, why)
+            if why in UNFINISHED:
+                self._open.append((replace(entry, found=found), why))
         self._count(name)
         self.tell()
         # Made minimal, an example may show what its entry says.
         open_ = unfinished and entry.case.generator == EXAMPLES
-        shows = any(x.shows_in(name, contract.vocabulary.id) for x in self._expected.entries)
+        shows = any(x.shows_in(name, vocabulary) for x in self._expected.entries)
         return UNSURE if open_ and not shows else name
 
-    def _replace(self, old: Found, found: Found) -> None:
-        """Have one finding stand for another one, and take over what was counted there."""
-        if old.id == found.id:
-            return
+    def _write(self, entry: Entry, kind: str, identity: str, why: str | None) -> Found:
+        script = self._save(identity, entry.violation, entry.contract)
+        expected = self._expected.covers(entry, kind)
+        found = finding(entry, kind, identity, why, expected, script)
+        self._put(found, entry.found)
+        return found
+
+    def _put(self, found: Found, old: Found | None) -> None:
+        """Have a finding on record, in place of another one whose counts it takes over, if any."""
         with self._lock:
+            if old is None or old.id == found.id:
+                self._findings[found.id] = found
+                self._emit(found)
+                return
             self.tell()
             self._findings.pop(old.id, None)
             self._findings[found.id] = found
@@ -361,18 +363,3 @@ class FindingTracker:
                 self._counts[found.bucket] += self._counts.pop(old.bucket)
             for causes in [*self._causes.values()]:
                 causes.rename(old.bucket, found.bucket)
-
-    def _write(
-        self, entry: Entry, kind: str, identity: str, replaces: Found | None, why: str | None
-    ) -> Found:
-        contract, violation = entry.contract, entry.violation
-        expected = self._expected.entry(entry.bucket(kind), contract.vocabulary.id, violation.data)
-        script = self._save(identity, violation, contract)
-        found = finding(entry, kind, identity, why, expected, script)
-        if replaces is not None and replaces.id != identity:
-            self._replace(replaces, found)
-            return found
-        with self._lock:
-            self._findings[identity] = found
-            self._emit(found)
-        return found

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
-
 from harness.events import (
     BatchDone,
     ContractOpened,
-    Event,
     Finished,
     Found,
     Group,
@@ -22,39 +18,35 @@ WHOLE = (1000, 0, 0)
 """A thousand cases, all of them answered."""
 
 
-def started(*, suite: str = "smoke", specs: dict[str, str] | None = None, **named: Any) -> Started:
+def started(*, suite="smoke", specs=None, **named):
     """A run begins in which these were named."""
     return Started("t", 1, suite, "1m", "tokgate run", {}, "m", specs=specs or {}, named=named)
 
 
-def finished(*, complete: bool = True) -> Finished:
+def finished(*, complete=True):
     """It failed in the end."""
     return Finished(complete, "fail", ["1 unexpected finding"], 3.5, 10, 20, 1)
 
 
-def loaded(name: str = "toy", **more: Any) -> VocabularyLoaded:
+def loaded(name="toy", **more):
     """A vocabulary that was given by its name."""
-    made: dict[str, Any] = {"format": "gguf", "source": name, **more}
+    made = {"format": "gguf", "source": name, **more}
     return VocabularyLoaded(
         id=name, algorithm="bpe", tokens=9, fingerprint="", path=None, problems=[], **made
     )
 
 
-def opened(
-    *names: str, on: str = "toy", mode: str = "raw", exact: list[str] | None = None, **more: Any
-) -> ContractOpened:
+def opened(*names, on="toy", mode="raw", exact=None, **more):
     """These are compared with ``right``; all of them mean to give the vocabulary's ids."""
-    given: dict[str, Any] = {"references": ["right"], "excluded": {}, "checks": CHECKS, **more}
+    given = {"references": ["right"], "excluded": {}, "checks": CHECKS, **more}
     exact = list(names) if exact is None else exact
     return ContractOpened(f"{on}/{mode}", "bpe", on, mode, list(names), **given, exact=exact)
 
 
-def batch(
-    on: str = "toy", mode: str = "raw", why: str = "", **answers: tuple[int, int, int]
-) -> BatchDone:
+def batch(on="toy", mode="raw", why="", **answers):
     """A batch in which each answered, failed on and declined so many cases, the same ones."""
 
-    def compared(name: str) -> int:
+    def compared(name):
         return min(answers[name][0], max(n[0] for one, n in answers.items() if one != name))
 
     judged = {name: compared(name) for name in answers} if len(answers) > 1 else {}
@@ -68,9 +60,9 @@ def batch(
     )  # fmt: skip
 
 
-def found(bucket: str = "x", vocabulary: str = "toy", **changes: Any) -> Found:
+def found(bucket="x", vocabulary="toy", **changes):
     """A difference between ``right`` and the one that is blamed: ``mine`` if nobody is named."""
-    made: dict[str, Any] = {
+    made = {
         "id": f"f-{bucket}-{vocabulary}", "check": "equivalence", "stage": "ids", "bucket": bucket,
         "contract": f"{vocabulary}/raw", "vocabulary": vocabulary, "mode": "raw",
         "culprits": ["mine"], "input_b64": "YQ==", "difference": "", "first_difference": None,
@@ -81,16 +73,16 @@ def found(bucket: str = "x", vocabulary: str = "toy", **changes: Any) -> Found:
     return Found(**{**made, **changes})
 
 
-def grown(verdict: str = "linear", exponent: float | None = 1.0, **changes: Any) -> Measured:
+def grown(verdict="linear", exponent=1.0, **changes):
     """Growth of ``mine`` on the family ``runs``."""
-    made: dict[str, Any] = {
+    made = {
         "implementation": "mine", "vocabulary": "toy", "family": "runs", "points": [],
         "low": exponent and exponent - 0.1, "high": exponent and exponent + 0.1,
     }  # fmt: skip
     return Measured(exponent=exponent, verdict=verdict, **{**made, **changes})
 
 
-def write_record(path: Path, *events: Event) -> None:
+def write_record(path, *events):
     """Write a record."""
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("".join(f"{event.to_json()}\n" for event in events), "utf-8")

@@ -79,15 +79,18 @@ class Scene:
     def _save(self, name, violation, contract):
         self.saved.append(name)
 
+    def entries(self, check, *inputs, origin="test"):
+        """What a check finds wrong with these."""
+        found = examine(self.pool, self.contract, CHECKS[check], inputs).violations
+        return [Entry(self.contract, x, Case(x.data, origin, 0, x.index)) for x in found]
+
+    def enter(self, entry):
+        """Look into it; gives its bucket."""
+        return self.tracker.consider(self.pool, entry)
+
     def check(self, name, *inputs):
         """Run a check and enter what it finds; the buckets."""
-        judged = examine(self.pool, self.contract, CHECKS[name], inputs)
-        return [
-            self.tracker.consider(
-                self.pool, Entry(self.contract, one, Case(one.data, "test", 0, one.index))
-            )
-            for one in judged.violations
-        ]
+        return [self.enter(one) for one in self.entries(name, *inputs)]
 
     @property
     def found(self):
@@ -140,11 +143,9 @@ class Watched(Scene):
 
     def consider(self, check, data):
         """Find a violation in time, and enter it when the time is up."""
-        [violation] = examine(self.pool, self.contract, CHECKS[check], [data]).violations
+        [entry] = self.entries(check, data)
         self.late()
-        return self.tracker.consider(
-            self.pool, Entry(self.contract, violation, Case(data, "test", 0, 0))
-        )
+        return self.enter(entry)
 
 
 def in_turn(*answers):

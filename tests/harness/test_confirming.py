@@ -33,7 +33,7 @@ def test_a_time_out_that_comes_back_is_a_finding():
 
 
 CRASH = Died("crashed", "killed by SIGSEGV")
-HUNG, DEAD = "survival/bpe/raw/timed-out/any/bad", "survival/bpe/raw/crashed/any/bad"
+HUNG, DEAD, RAISED = (f"survival/bpe/raw/{x}/any/bad" for x in ("timed-out", "crashed", "errored"))
 WORSE, OTHERWISE = "survival/bpe/raw/crashed/P/bad", "determinism/bpe/raw/order/any/bad"
 
 
@@ -46,6 +46,7 @@ WORSE, OTHERWISE = "survival/bpe/raw/crashed/P/bad", "determinism/bpe/raw/order/
         ("survival", (LATE, CRASH), [(WORSE, b"!")]),
         ("survival", (ValueError("once"), CRASH), [(WORSE, b"!")]),
         ("survival", (CRASH, ValueError("once")), [(DEAD, b"text!")]),
+        ("survival", (ValueError("once"), "right"), [(RAISED, b"text!")]),
         ("equivalence", ("wrong", CRASH), [(WORSE, b"!")]),
         ("equivalence", ("wrong", GONE), []),
         ("equivalence", ("wrong", "right"), [(OTHERWISE, b"text!")]),
@@ -64,6 +65,13 @@ def test_what_is_answered_when_it_is_asked_again(check, answers, found):
     buckets = scene.check(check, b"text!")
     assert scene.found == found
     assert found or buckets == [""]
+    assert not any(one.minimal for one in scene.tracker.findings if one.bucket.count("/any/"))
+    scene.tracker.settle(scene.pool)
+    assert bool(unsettled(scene)) == (answers == ("wrong", GONE))
+
+
+def unsettled(scene):
+    return [event for event in scene.events if isinstance(event, Unsettled)]
 
 
 def test_who_does_not_answer_any_more_has_not_changed_its_answer():
@@ -84,9 +92,7 @@ def test_who_joins_those_that_are_wrong_has_nobody_contradict_itself():
 
 def test_a_finding_that_is_entered_meanwhile_breaks_nothing_off():
     """A run broke off on a busy machine: what is known grew while it was read."""
-    scene = Scene(ref=right, bad=right)
-    violation = Violation("equivalence", 0, b"!", (), ("bad",), "order")
-    asking = Asking(scene.pool, Entry(scene.contract, violation, Case(b"!", "test", 0, 0)))
+    asking = asking_about("equivalence")
     minimal = asking.causes[asking.entry.group].minimal
     minimal[b"a"] = "a bucket"
     read = []
@@ -94,6 +100,12 @@ def test_a_finding_that_is_entered_meanwhile_breaks_nothing_off():
         minimal[b"b"] = "another bucket"
         read.append(one)
     assert read == [b"a"]
+
+
+def asking_about(check, *parts):
+    scene = Scene(ref=right, bad=right)
+    violation = Violation(check, 0, b"!", parts, ("bad",), "order")
+    return Asking(scene.pool, Entry(scene.contract, violation, Case(b"!", "test", 0, 0)))
 
 
 LEAK = Failed(Status.OUT_OF_MEMORY, f"took more than 1.0 GiB\n{LEAKING}")
@@ -113,11 +125,8 @@ def test_a_failure_of_a_further_question_is_no_determinism_and_is_not_forgotten(
     check, failure, told
 ):
     """It is answered when it is asked again."""
-    scene = Scene(ref=right, bad=right)
-    parts = (Part(("bad",), failure), Part(("bad (alone)",), Encoded((33,))))
-    violation = Violation(check, 0, b"!", parts, ("bad",), "order")
-    entry = Entry(scene.contract, violation, Case(b"!", "test", 0, 0))
-    assert Asking(scene.pool, entry).confirm() == told
+    parts = Part(("bad",), failure), Part(("bad (alone)",), Encoded((33,)))
+    assert asking_about(check, *parts).confirm() == told
 
 
 @pytest.mark.parametrize("second", [Unsupported("not this"), Unsupported(""), ValueError("once")])
@@ -142,15 +151,8 @@ def test_who_is_kept_from_answering_is_accused_of_nothing(reason):
     assert scene.check("equivalence", b"text!") == [""]
     assert scene.found == []
     scene.tracker.settle(scene.pool)
-    [unsettled] = [event for event in scene.events if isinstance(event, Unsettled)]
-    assert (unsettled.check, unsettled.implementations) == ("equivalence", ["bad"])
-
-
-def test_a_time_out_that_answers_when_asked_again_leaves_nothing_unsettled():
-    scene = Scene(ref=right, bad=in_turn(LATE, "right"))
-    scene.check("survival", b"text!")
-    scene.tracker.settle(scene.pool)
-    assert not [event for event in scene.events if isinstance(event, Unsettled)]
+    [told] = unsettled(scene)
+    assert (told.check, told.implementations) == ("equivalence", ["bad"])
 
 
 @pytest.mark.parametrize("reason", [TOO_SLOW, ABANDONED, STOPPED])
@@ -158,7 +160,6 @@ def test_who_was_kept_from_answering_once_has_not_changed_its_answer(reason):
     """It gives the same wrong answer before and after the harness did not ask it."""
     kept = Unsupported(reason)
     # Wrong in the batch; then kept from answering while it is confirmed, four calls of it.
-    answers = ["wrong", kept, kept, kept, kept, "wrong"]
-    scene = Scene(ref=right, bad=in_turn(*answers))
+    scene = Scene(ref=right, bad=in_turn("wrong", *[kept] * 4, "wrong"))
     scene.check("equivalence", b"text!")
-    assert "determinism" not in [bucket.partition("/")[0] for bucket, _ in scene.found]
+    assert not [bucket for bucket, _ in scene.found if bucket.startswith("determinism")]

@@ -38,14 +38,9 @@ GROUP = asdict(FOUND.partition[0])
         ('{"event": "Phase"}', "an event Phase: object missing required field `text`"),
         ('{"event": "Phase", "text": 1}', "an event Phase: text: expected `str`, got `int`"),
         (changed(records.started(), versions=[]), "versions: expected `object`, got `array`"),
-        (changed(records.finished(), seconds=None), "seconds: expected `float`, got `null`"),
         (changed(FOUND, input_b64="a"), "input_b64: expected `str` matching regex"),
         (changed(FOUND, partition=[{}]), "partition[0]: object missing required field"),
-        (
-            changed(FOUND, partition=[{**GROUP, "surfaces": ["a"]}]),
-            "partition[0].surfaces[0]: exp",
-        ),
-        (changed(FOUND, explanation={}), "explanation: object missing required field"),
+        (changed(FOUND, partition=[{**GROUP, "surfaces": ["a"]}]), "[0].surfaces[0]: expected"),
         (
             changed(records.measured()[0], points=[[1.0]]),
             "points[0]: expected `array` of len",
@@ -56,17 +51,10 @@ def test_a_field_of_a_wrong_type_is_named(line, told, tmp_path):
     assert told in fault(line, tmp_path)
 
 
-def test_what_other_versions_have_is_passed_over(tmp_path):
+def test_whole_numbers_are_numbers_and_what_other_versions_have_is_passed_over(tmp_path):
     path = tmp_path / "run.jsonl"
-    path.write_text(
-        '{"event": "Phase", "text": "x", "of": "a later version"}\n{"event": "Unheard"}\n'
-    )
-    assert list(read_events(path)) == [Phase("x")]
-
-
-def test_whole_numbers_are_numbers(tmp_path):
-    path = tmp_path / "run.jsonl"
-    path.write_text(changed(records.measured()[0], exponent=1, points=[[1, 2]]) + "\n")
+    line = changed(records.measured()[0], exponent=1, points=[[1, 2]], of="a later version")
+    path.write_text(f'{line}\n{{"event": "Unheard"}}\n')
     (read,) = read_events(path)
     assert isinstance(read, Measured)
     assert (read.exponent, read.points) == (1, [[1, 2]])

@@ -2,7 +2,6 @@
 
 import json
 from typing import TYPE_CHECKING
-from xml.etree import ElementTree as ET
 
 import pytest
 
@@ -59,7 +58,7 @@ class Halves(AsksAgain):
         (right,) = yield [one.encode(one.data[middle:])]
         same = len(ids_of(left)) + len(ids_of(right)) == len(one.ids)
         fault = "halves", one.says(left, "the first half"), one.says(right, "the second half")
-        one.judge(right, None if same else fault)
+        one.judge(right, [] if same else [fault])
 
 
 def test_all_inputs_are_asked_about_in_one_request_a_round():
@@ -113,35 +112,26 @@ def test_a_check_needs_its_declaration_alone(monkeypatch):
     words = "tokenizers read a text in one direction only"
     assert words in bucket.headline
 
-    run = json.loads(sarif.render(record))["runs"][0]
-    demanded = {one["id"]: one["fullDescription"]["text"] for one in run["tool"]["driver"]["rules"]}
-    assert demanded["tokgate/palindromes"] == "Read backwards, a text has its ids backwards."
-    [result] = [one for one in run["results"] if one["ruleId"] == "tokgate/palindromes"]
-    assert words in result["message"]["text"]
-    failures = ET.fromstring(junit.render(record)).iter("failure")
-    assert any(words in one.get("message", "") for one in failures)
-    assert words in html.render(record)
+    rules = sarif.render(record)
+    for part in ("tokgate/palindromes", "Read backwards, a text has its ids backwards.", words):
+        assert part in rules
+    assert words in junit.render(record) and words in html.render(record)
 
     assert "| `palindromes` | encode(x) backwards = encode(x backwards). |" in formulas.page()
     assert f"| `palindromes` | {Palindromes.summary} | wrong offsets |" in formulas.listed()
     assert {"name": "palindromes", "summary": Palindromes.summary} in rows("checks")
 
 
-def test_a_check_that_needs_a_capability_does_not_apply_without_it():
+def test_what_a_check_declares_is_well_formed():
     plain = contract("toy_bytes", "bpe.naive", mode=Mode())
     claimed = plain.participants[0].about.capabilities
-    for check in CHECKS.values():
-        if check.needs and claimed.isdisjoint(check.needs):
-            assert not check.applies(plain), check.name
-
-
-def test_what_a_check_declares_is_well_formed():
-    phrases = [check.said for check in CHECKS.values()]
-    assert len(set(phrases)) == len(phrases)
+    assert len({check.said for check in CHECKS.values()}) == len(CHECKS)
     for name, check in CHECKS.items():
         assert name == check.name
         assert not check.summary.endswith(".")
         assert check.asks_further or check.every == 1
+        if check.needs and claimed.isdisjoint(check.needs):
+            assert not check.applies(plain), check.name
 
 
 def test_a_finding_of_a_check_that_is_not_known_here_is_shown():

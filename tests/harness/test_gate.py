@@ -25,7 +25,7 @@ from harness.events import (
 from harness.verdict import gaps
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
-from harness.verdict.gate import Verdict, judge, judge_expectations
+from harness.verdict.gate import judge, judge_expectations
 from tests.harness.made import WHOLE, batch, found, opened, started
 
 YESTERDAY, TODAY = (datetime.date(2026, 11, day) for day in (19, 20))
@@ -87,34 +87,38 @@ NAMED = started(implementations=["other"])
 EXACT = Forced("tokgate", "v", "exact", 10, 20, 0)
 
 
-def test_a_clean_run_passes():
-    assert verdict() == Verdict(PASS, (), HOLDS)
-    assert verdict(statuses=("shown", "not-exercised")).value == PASS
-    assert verdict((replace(FOUND, expected="because"),)).value == PASS
+DIED = ImplementationFailed("mine", "v", "no\ntrace")
+HEURISTIC = replace(EXACT, method="healed:tokens=4", non_canonical=3, unsafe=3)
+MISSED = NotReached("big", "no time was left")
 
 
 @pytest.mark.parametrize(
-    ("failing", "said"),
+    ("of_run", "value", "status", "said"),
     [
-        (verdict((FOUND,)), "1 unexpected finding"),
-        (verdict(statuses=("stale",)), "no longer show"),
-        (verdict(statuses=("expired",)), "expired"),
-        (
-            verdict(growth=(BROKEN, BROKEN, replace(BROKEN, family="x"))),
-            "mine is beyond its limit on prose of v and 2 more: exponent 2.00; the limit is "
-            "n log n (unsaid)",
-        ),
-        (verdict(told=[*COMPARED, replace(EXACT, unsafe=2)]), "not canonical: v (2 sequences)"),
+        (verdict(), PASS, HOLDS, ""),
+        (verdict(statuses=("shown", "not-exercised")), PASS, HOLDS, ""),
+        (verdict((replace(FOUND, expected="because"),)), PASS, HOLDS, ""),
+        # Only the exact method is held to no error.
+        (verdict(told=[*COMPARED, EXACT, HEURISTIC]), PASS, HOLDS, ""),
+        (verdict(told=[*COMPARED, replace(EXACT, unsafe=2)]), FAIL, FAILS,
+         "not canonical: v (2 sequences)"),
+        (verdict((FOUND,)), FAIL, FAILS, "1 unexpected finding"),
+        (verdict(statuses=("stale",)), FAIL, FAILS, "no longer show"),
+        (verdict(statuses=("expired",)), FAIL, FAILS, "expired"),
+        (verdict(growth=(BROKEN, BROKEN, replace(BROKEN, family="x"))), FAIL, FAILS,
+         "mine is beyond its limit on prose of v and 2 more: exponent 2.00; the limit is "
+         "n log n (unsaid)"),
+        (verdict(told=[*COMPARED, DIED]), FAIL, CANNOT_START, "mine on v: no"),
+        # What nobody named may be left out if it is said.
+        (verdict(told=[*COMPARED, MISSED]), PASS, HOLDS, "not tested: big (no time was left)"),
+        (verdict(told=[started(vocabularies=["big"]), *COMPARED, MISSED]), UNEXAMINED,
+         NOT_EXAMINED, "big was not tested: no time was left"),
     ],
-)
-def test_what_fails_the_gate(failing, said):
-    (reason,) = failing.reasons
-    assert (failing.value, failing.exit_status, said in reason) == (FAIL, FAILS, True)
-
-
-def test_only_the_exact_method_is_held_to_no_error():
-    heuristic = replace(EXACT, method="healed:tokens=4", non_canonical=3, unsafe=3)
-    assert verdict(told=[*COMPARED, EXACT, heuristic]).exit_status == HOLDS
+)  # fmt: skip
+def test_verdicts(of_run, value, status, said):
+    assert (of_run.value, of_run.exit_status) == (value, status)
+    lines = of_run.notes if value == PASS else of_run.reasons
+    assert len(lines) == bool(said) and said in "".join(lines)
 
 
 def test_what_was_named_and_not_examined_neither_passes_nor_fails():
@@ -126,20 +130,6 @@ def test_what_was_named_and_not_examined_neither_passes_nor_fails():
     assert wrong.notes[0].startswith("other was not tested")
     cut = judge([], [], Coverage.of([NAMED]), complete=False)
     assert cut.value == PASS, "of a run that was cut off the runner says that it is not complete"
-
-
-def test_what_nobody_named_may_be_left_out_if_it_is_said():
-    late = NotReached("big", "no time was left")
-    note = "not tested: big (no time was left)"
-    assert verdict(told=[*COMPARED, late]) == Verdict(PASS, (), HOLDS, (note,))
-    named = verdict(told=[started(vocabularies=["big"]), *COMPARED, late])
-    assert named.reasons == ("big was not tested: no time was left",)
-
-
-def test_an_implementation_that_could_not_be_started():
-    failing = verdict(told=[*COMPARED, ImplementationFailed("mine", "v", "no\ntrace")])
-    assert failing.exit_status == CANNOT_START
-    assert "mine on v: no" in failing.reasons[0]
 
 
 def test_undecided_growth_of_the_users_own_is_not_examined_and_of_others_a_note():
@@ -158,14 +148,11 @@ def test_undecided_growth_of_the_users_own_is_not_examined_and_of_others_a_note(
     assert (others.value, others.notes) == (PASS, (line,))
 
 
-def test_several_families_are_one_line_and_other_measures_none():
+def test_the_telling_families_are_owed_and_the_others_counted():
     (line,) = gaps.undecided(Coverage(), [replace(OPEN, family=f"f{i}") for i in range(5)])
     assert "unclear on f0, and 4 more" in line
     for measure in ("steps", "memory"):
         assert gaps.undecided(Coverage(), [replace(OPEN, measure=measure)]) == []
-
-
-def test_the_telling_families_are_owed_and_the_others_counted():
     coverage = Coverage.of([FamiliesMeasured("v", 9, [], [], {"mine": ["base64"]})])
     assert gaps.undecided(coverage, [KEPT]) == []
     assert gaps.notes(coverage, [KEPT]) == [

@@ -108,9 +108,10 @@ def test_a_judge_waits_where_too_many_are_kept(begun, ready):
     queue.finish()
 
 
-def test_what_there_is_no_time_for_is_given_back_and_no_judge_waits_for_it(begun, seen, ready):
+@pytest.mark.parametrize("why", ["late", "stopped"])
+def test_what_is_not_looked_into_is_given_back_and_no_judge_waits_for_it(begun, seen, ready, why):
     ready.set()
-    queue = begun(late=lambda: True)
+    queue = begun(**{why: lambda: True})
     asked = [*((number, "mine") for number in range(10)), (0, "another")]
     for one in asked:
         queue.take(entry(*one))  # would wait for ever
@@ -129,11 +130,3 @@ def test_what_ends_the_thread_is_raised_and_nobody_waits_for_it(begun):
     for ending in (queue.finish, queue.look):
         with pytest.raises(ZeroDivisionError):
             ending()
-
-
-def test_a_run_that_is_stopped_leaves_the_rest(begun, seen, ready):
-    ready.set()
-    queue = begun(stopped=lambda: True)
-    queue.take(entry(0))
-    queue.finish()
-    assert seen == []

@@ -90,13 +90,12 @@ def test_what_was_named_has_its_smallest_share(asked, owed):
 def test_a_named_check_is_put_however_few_cases_there_are():
     every = [one for one in CHECKS.values() if one.name != "equivalence"]
     named = plan(0.0, checks=[one.name for one in every])
-    named = replace(named, checks=every, budget=Budget(cases=100))
+    vocabularies = selection.vocabularies(VOCABULARIES[:1])
+    named = replace(named, checks=every, budget=Budget(cases=100), vocabularies=vocabularies)
     _, events = run(named)
-    for source in VOCABULARIES:
-        done = [e for e in events if isinstance(e, BatchDone) and e.contract.startswith(source)]
-        opened = [e for e in events if isinstance(e, ContractOpened) and e.vocabulary == source]
-        put = {name for batch in done for name in batch.exercised}
-        assert put == {name for contract in opened for name in contract.checks}
+    put = {name for e in events if isinstance(e, BatchDone) for name in e.exercised}
+    opened = [e for e in events if isinstance(e, ContractOpened)]
+    assert put == {name for contract in opened for name in contract.checks}
 
 
 @pytest.mark.parametrize("budget", [Budget(cases=100), Budget(seconds=0.001)])
@@ -171,69 +170,63 @@ def test_a_number_of_cases_that_no_generator_has_is_given_up():
     assert list(Checks(state)._asked(workers, [terms], cases, Counter())) == []
 
 
-def done(terms, check, **answered):
-    """What was examined where so many cases were answered, and judged by one check."""
-    judged = {check: answered}
-    answers = {name: [number, 0, 0] for name, number in answered.items()}
-    return Coverage.of([BatchDone(terms.id, "g", 1, 1, 0, judged, {}, answers=answers)])
+@pytest.mark.parametrize(
+    ("named", "check", "judged", "asked", "owed"),
+    [
+        ("ab", "survival", {"a": LEAST_CASES, "b": LEAST_CASES - 1}, (), "b"),
+        # Answered, and compared with nobody.
+        ("ab", "equivalence", {"a": LEAST_CASES, "b": 0}, (), "b"),
+        ("ab", "equivalence", {"a": LEAST_CASES, "b": LEAST_CASES}, (), ""),
+        # Asked for in vain.
+        ("ab", "survival", {"a": LEAST_CASES}, (MOST_ASKED, "a", ""), ""),
+        # One that answers something may hang on the rest; one that declines does not hang.
+        ("abc", "survival", {}, (1, "a", "ab"), "ac"),
+        # For a check that was named everybody is asked until it has judged any.
+        ("", "survival", {}, (MOST_FOR_CHECKS - 1, "abc", ""), "abc"),
+        ("", "survival", {}, (MOST_FOR_CHECKS, "abc", ""), ""),
+        ("", "survival", {"a": 1}, (), ""),
+    ],
+)
+def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain(
+    named, check, judged, asked, owed
+):
+    terms = contract(*(named or "abc"))
+    answers = {
+        name: [LEAST_CASES if check == "equivalence" else n, 0, 0] for name, n in judged.items()
+    }
+    done = BatchDone(terms.id, "g", 1, 1, 0, {check: judged}, {}, answers=answers)
+    share = Share({*named}, () if named else [check], Coverage.of([done]))
+    if asked:
+        count, answering, hung = asked
+        share.note(seen(terms, count, **{n: n in answering for n in terms.names}), {*hung})
+    assert share.owing(terms, ()) == [*owed]
+    assert share.owing(terms, {*owed[:1]}) == [*owed[1:]]  # who is withdrawn is not asked any more
 
 
-def test_what_was_answered_and_compared_with_nobody_is_still_owed():
-    terms = contract("a", "b")
-    for alone, owed in ((0, ["b"]), (LEAST_CASES, [])):
-        compared = done(terms, "equivalence", a=LEAST_CASES, b=alone)
-        compared.answers["b", terms.id].answered = LEAST_CASES
-        assert Share({"a", "b"}, (), compared).owing(terms, ()) == owed
-
-
-def test_a_share_is_owed_until_it_was_judged_or_asked_for_in_vain():
-    terms = contract("a", "b")
-    share = Share({"a", "b"}, (), done(terms, "survival", a=LEAST_CASES, b=LEAST_CASES - 1))
-    assert share.owing(terms, ()) == ["b"]
-    assert share.owing(terms, {"b"}) == []  # it is not asked any more
-    share.note(seen(terms, MOST_ASKED, a=True, b=False), ())
-    assert share.owing(terms, ()) == []
-
-
-def test_who_hangs_on_all_that_was_asked_is_not_asked_once_more():
-    terms = contract("a", "b", "c")
-    share = Share({"a", "b", "c"}, (), Coverage())
-    share.note(seen(terms, 1, a=True, b=False, c=False), {"a", "b"})
-    # One that answers something may hang on the rest; one that declines does not hang.
-    assert share.owing(terms, ()) == ["a", "c"]
-
-
-def test_for_a_named_check_everybody_is_asked_until_it_has_judged_any():
-    terms = contract("a", "b")
-    share = Share((), ["survival"], Coverage())
-    assert share.owing(terms, ()) == ["a", "b"]
-    share.note(seen(terms, MOST_FOR_CHECKS - 1, a=True, b=True), ())
-    assert share.owing(terms, ()) == ["a", "b"]
-    share.note(seen(terms, 1, a=True, b=True), ())
-    assert share.owing(terms, ()) == []  # it has nothing to say of these
-    assert Share((), ["survival"], done(terms, "survival", a=1)).owing(terms, ()) == []
-
-
-def test_who_is_asked_on_is_compared_with_its_reference_and_its_engine():
-    terms = contract("ref", "engine", "variant", "other", references=frozenset({"ref"}))
-    members = tuple(
-        replace(one, about=About(one.name, "1", engine="engine")) if one.name == "variant" else one
+@pytest.mark.parametrize(
+    ("references", "asked", "withdrawn", "mute", "beside"),
+    [
+        ("r", "v", "", "", "rev"),  # with the reference, and with its engine
+        ("r", "o", "", "", "ro"),
+        ("r", "r", "", "", "revo"),
+        ("", "o", "", "", "revo"),
+        # Nobody is asked on beside one that answers nothing.
+        ("r", "o", "r", "", "evo"),
+        ("r", "o", "", "r", "evo"),
+        ("r", "o", "", "e", "ro"),
+    ],
+)
+def test_who_is_asked_on_is_compared_with_whom_it_is_held_to(
+    references, asked, withdrawn, mute, beside
+):
+    terms = contract(*"revo", references=frozenset(references))
+    engine = {"v": "e"}
+    members = [
+        replace(one, about=About(one.name, "1", engine=engine.get(one.name, "")))
         for one in terms.participants
-    )
-    terms = replace(terms, participants=members)
+    ]
+    terms = replace(terms, participants=tuple(members))
     share = Share((), (), Coverage())
-    assert share.with_companions(terms, ["variant"], ()).names == ["ref", "engine", "variant"]
-    assert share.with_companions(terms, ["other"], ()).names == ["ref", "other"]
-    assert share.with_companions(terms, ["ref"], ()).names == terms.names
-    alone = contract("a", "b", "c")
-    assert share.with_companions(alone, ["a"], ()).names == ["a", "b", "c"]
-
-
-def test_nobody_is_asked_on_beside_one_that_answers_nothing():
-    terms = contract("ref", "a", "b", references=frozenset({"ref"}))
-    share = Share((), (), Coverage())
-    assert share.with_companions(terms, ["a"], {"ref"}).names == ["a", "b"]
-    share.note(seen(terms, 1, ref=False, a=False, b=True), ())
-    assert share.with_companions(terms, ["a"], ()).names == ["a", "b"]
-    share.note(seen(terms, 1, ref=True, a=False, b=False), ())
-    assert share.with_companions(terms, ["a"], ()).names == ["ref", "a"]
+    if mute:
+        share.note(seen(terms, 1, **{name: name not in mute for name in terms.names}), ())
+    assert share.with_companions(terms, [*asked], {*withdrawn}).names == [*beside]

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Engine
 from harness.events import Benched, BenchStarted, Counted, Event, Started
 from harness.ledger import trends
 from harness.ledger.engine import Kept, LedgerError, open_database, parse
-from harness.ledger.store import MAX_REPRODUCER, history, in_utc, keep_run, keep_speeds
+from harness.ledger.store import MAX_REPRODUCER, history, keep_run, keep_speeds
 from harness.verdict.coverage import Coverage
 from tests.harness.made import WHOLE, batch, finished, found, grown, loaded, opened
 from tests.harness.postgres import server
@@ -85,17 +85,11 @@ def test_what_another_version_has_written_is_passed_over(opens):
     assert list(run.coverage.findings) == ["f-1"]
 
 
-def test_a_run_is_there_whole_or_not_at_all(opens):
-    """A run that was killed before its end has left nothing, and is no point of a trend."""
-    engine = opens()
-    record(engine, started(1), F1, measured([256, 1e-6]))
-    known = history(engine)
-    assert trends.series(known) == []
-    assert known.runs == []
-
-
 def test_series_are_in_order_of_time_with_versions(opens):
     engine = opens()
+    # A run that was killed before its end has left nothing, and is no point of a trend.
+    record(engine, started(1), F1, measured([256, 5e-6]))
+    assert history(engine).runs == []
     record(engine, started(2, "1.1"), measured([256, 2e-6], [1024, 8e-6]), finished())
     record(engine, started(1, "1.0"), measured([256, 1e-6]), finished())
     # Later by the clock on the wall, earlier in UTC. Of two families the worst counts.
@@ -111,25 +105,6 @@ def test_series_are_in_order_of_time_with_versions(opens):
         ("1.05", pytest.approx(3000 / 256)),
         ("1.1", pytest.approx(2000 / 256)),
     ]
-
-
-def test_findings_are_counted_and_were_seen_first_and_last(opens):
-    engine = opens()
-    record(engine, started(1), F1, replace(F2, expected="known"), finished())
-    record(engine, started(3), F1, found("z", id="f-3"), finished())
-    record(engine, started(5), finished())
-    known = history(engine)
-    unexpected, expected = trends.findings(known)
-    assert [value for *_, value in unexpected.points] == [1, 2, 0]
-    assert [value for *_, value in expected.points] == [1, 0, 0]
-    assert {
-        name: (first.day, last.day, runs)
-        for name, (first, last, runs) in trends.seen(known).items()
-    } == {"f-1": (1, 3, 2), "f-2": (1, 1, 1), "f-3": (3, 3, 1)}
-
-
-def test_times_sort_as_strings():
-    assert in_utc("2026-01-01T01:00:00+02:00") == "2025-12-31T23:00:00+00:00"
 
 
 @pytest.mark.parametrize(
@@ -151,23 +126,28 @@ def test_a_database_that_cannot_be_used_is_one_line(where, said):
     assert "secret" not in str(error.value)
 
 
-def test_a_database_of_another_shape_is_refused(tmp_path):
-    engine = open_database(str(tmp_path / "x.db"))
-    with engine.begin() as connection:
-        connection.execute(sa.text("UPDATE tokgate_schema SET number = 99"))
-    with pytest.raises(LedgerError, match="another version of tokgate"):
-        open_database(str(tmp_path / "x.db"))
+def test_findings_are_counted_and_were_seen_first_and_last(opens):
+    engine = opens()
+    for day, *findings in ((1, F1, replace(F2, expected="known")), (3, F1), (5,)):
+        record(engine, started(day), *findings, finished())
+    known = history(engine)
+    counts = [[value for *_, value in one.points] for one in trends.findings(known)]
+    assert counts == [[1, 1, 0], [1, 0, 0]]
+    seen = {name: (a.day, b.day, runs) for name, (a, b, runs) in trends.seen(known).items()}
+    assert seen == {"f-1": (1, 3, 2), "f-2": (1, 1, 1)}
 
 
-def test_urls():
+def test_sqlite_is_of_one_shape_and_writes_ahead(tmp_path):
     assert parse("postgres://u@h/d").drivername == "postgresql+psycopg"
     assert parse("x.db").database == str(Path("x.db").absolute())
-
-
-def test_sqlite_writes_ahead_and_syncs(tmp_path):
-    with open_database(str(tmp_path / "x.db")).connect() as connection:
+    url = str(tmp_path / "x.db")
+    with open_database(url).connect() as connection:
         assert connection.exec_driver_sql("PRAGMA journal_mode").scalar() == "wal"
         assert connection.exec_driver_sql("PRAGMA synchronous").scalar() == 2
+    with open_database(url).begin() as connection:
+        connection.execute(sa.text("UPDATE tokgate_schema SET number = 99"))
+    with pytest.raises(LedgerError, match="another version of tokgate"):
+        open_database(url)
 
 
 def test_tallies_are_the_sums_over_contracts(opens):

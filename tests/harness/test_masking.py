@@ -10,13 +10,11 @@ import pytest
 from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
-from harness.checks import CHECKS
-from harness.checks.questions import examine
 from harness.core.exit_statuses import FAILS
 from harness.events import Unsettled
 from harness.findings import patience
 from harness.findings.causes import ALIKE_LATE, QUIET, QUIET_LATE, Causes
-from harness.findings.entries import PER_BUCKET, Entry
+from harness.findings.entries import PER_BUCKET
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
@@ -116,12 +114,6 @@ def test_a_kind_that_is_in_any_text_covers_its_examples_alone(kind):
     assert b"xyz" in unexpected(scene)
 
 
-def looked_at(scene, *inputs):
-    """What is wrong with these, to be looked into."""
-    judged = examine(scene.pool, scene.contract, CHECKS["equivalence"], inputs)
-    return [Entry(scene.contract, one, Case(one.data, "test", 0, 0)) for one in judged.violations]
-
-
 def unsettled(scene, entries=(), *, late=True):
     """What is told of these, where there is no time for any question from now on."""
     if late:
@@ -136,10 +128,10 @@ def unsettled(scene, entries=(), *, late=True):
 def test_where_time_is_over_nothing_is_counted_as_known_unasked():
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
-    [entry] = looked_at(scene, b"!! What's")
+    [entry] = scene.entries("equivalence", b"!! What's")
     scene.tracker.limit_by(lambda: 0.0)
     scene.pool.limit_by(lambda: 0.0)
-    assert scene.tracker.consider(scene.pool, entry) == ""
+    assert scene.enter(entry) == ""
     [event] = unsettled(scene)
     assert (event.check, event.implementations, event.count) == ("equivalence", ["bad"], 1)
 
@@ -147,8 +139,8 @@ def test_where_time_is_over_nothing_is_counted_as_known_unasked():
 def test_what_waits_when_time_is_over_is_counted_where_it_is_known():
     """By an entry that covers it whatever its input is like, or by what causes like it."""
     scene = Scene([known("*", b"'s", broad=True)], ref=right, bad=wrong_on(b"'s"))
-    first, *waiting = looked_at(scene, *TEXTS)
-    scene.tracker.consider(scene.pool, first)
+    first, *waiting = scene.entries("equivalence", *TEXTS)
+    scene.enter(first)
     assert unsettled(scene, waiting) == []
     assert sum(scene.counts().values()) == len(TEXTS)
     scene = Scene([known("*", b"'s")], ref=right, bad=wrong_on(b"'s"))
@@ -159,13 +151,13 @@ def test_what_waits_when_time_is_over_is_counted_where_it_is_known():
 def test_what_waits_when_time_is_over_and_is_not_known_is_told():
     scene = Scene([known("*", MARK)], ref=right, bad=wrong_on(MARK, b"'s"))
     scene.check("equivalence", *[b"%d" % number + MARK for number in range(9)])
-    [told] = unsettled(scene, looked_at(scene, *TEXTS))
+    [told] = unsettled(scene, scene.entries("equivalence", *TEXTS))
     assert (told.implementations, told.count) == (["bad"], len(TEXTS))
 
 
 def test_what_could_not_be_settled_at_first_is_not_told_once_it_is_known():
     scene = Scene(ref=right, bad=wrong_on(b"'s"))
-    waiting = looked_at(scene, b"What's")
+    waiting = scene.entries("equivalence", b"What's")
     scene.check("equivalence", b"a's", *[b"What's %d" % number for number in range(9)])
     assert unsettled(scene, waiting, late=False) == []
 
@@ -189,7 +181,7 @@ def test_what_is_wrong_everywhere_is_looked_into_until_little_is_new():
 
 def test_other_tokens_and_generators_are_looked_into_until_little_is_new():
     scene = Scene(ref=right, bad=wrong_on(b"!", b"?"))
-    one, other = looked_at(scene, b"!", b"?")
+    one, other = scene.entries("equivalence", b"!", b"?")
     causes = Causes()
     assert causes.worth(other, late=True)
     for _ in range(ALIKE_LATE):

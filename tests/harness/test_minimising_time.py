@@ -5,22 +5,18 @@ from types import SimpleNamespace
 
 import pytest
 
-from corpora.generators.base import Case
 from corpora.vocabularies import sources
-from harness.checks import CHECKS
-from harness.checks.questions import examine
 from harness.engine.session import Session
 from harness.engine.state import RunState
 from harness.events import Found, Unsettled
 from harness.findings import patience
-from harness.findings.entries import Entry
-from harness.findings.patience import NO_TIME, TOOK_LONG
+from harness.findings.patience import TOOK_LONG
 from harness.findings.tracker import FindingTracker
 from harness.studies.checks import Checks
 from harness.workers import worker as workers
 from tests.durability import inside
 from tests.harness.fuzz_campaign import WRONG, run, small_plan
-from tests.harness.scenes import Scene, Watched, right, wrong_at
+from tests.harness.scenes import Scene, right, wrong_at
 from tests.harness.test_masking import known
 from tests.harness.tracker_invariants import check_invariants
 
@@ -29,45 +25,38 @@ WHOLE = b"some longer text with one mark! in it"
 
 def test_a_finding_is_made_minimal_though_the_time_of_the_cases_is_over():
     scene = Scene(ref=right, bad=wrong_at(b"!"))
-    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [WHOLE]).violations
+    [entry] = scene.entries("equivalence", WHOLE)
     scene.pool.limit_by(lambda: 0.0)
     scene.tracker.limit_by(lambda: 30.0)
-    case = Case(WHOLE, "test", 0, 0)
-    scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case))
+    scene.enter(entry)
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
     assert scene.tracker.findings[0].minimal
     assert scene.pool.out_of_time  # for all others
 
 
-def test_what_took_long_is_gone_on_with_at_the_end(monkeypatch):
-    scene = Scene(ref=right, bad=wrong_at(b"!"))
+@pytest.mark.parametrize("shorter", [False, True])
+def test_what_took_long_is_gone_on_with_at_the_end_once(monkeypatch, shorter):
+    """Or a shorter input explains it by then, and it is no finding of its own."""
+    tried = []
+    scene = Scene(ref=right, bad=lambda data: tried.append(data) or wrong_at(b"!")(data))
     with monkeypatch.context() as patch:
         patch.setattr(patience, "SHRINK_SECONDS", 0.0)
-        scene.check("equivalence", WHOLE)
+        scene.check("equivalence", WHOLE + "\u0378".encode() * shorter)
     [found] = scene.tracker.findings
     assert (found.minimal, found.unminimised) == (False, TOOK_LONG)
-    scene.tracker.settle(scene.pool)
-    check_invariants(scene.tracker)
-    assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
-    [found] = scene.tracker.findings
-    assert found.minimal
-    assert scene.counts()[found.bucket] >= 1
-
-
-def test_what_a_shorter_input_explains_by_then_is_no_finding_of_its_own(
-    monkeypatch,
-):
-    scene = Scene(ref=right, bad=wrong_at(b"!"))
-    with monkeypatch.context() as patch:
-        patch.setattr(patience, "SHRINK_SECONDS", 0.0)
-        scene.check("equivalence", WHOLE + "\u0378".encode())
-    scene.check("equivalence", b"a!")
-    assert len(scene.found) == 2
-    scene.tracker.settle(scene.pool)
-    check_invariants(scene.tracker)
-    assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
+    if shorter:
+        scene.check("equivalence", b"a!")
+        assert len(scene.found) == 2
+    for left in (True, False):
+        tried.clear()
+        scene.tracker.settle(scene.pool)
+        assert bool(tried) is left
+        check_invariants(scene.tracker)
+        assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
+        assert scene.tracker.findings[0].minimal
+        assert scene.counts()["equivalence/bpe/raw/text/P/bad"] >= 1
     gone = {event.replaces for event in scene.events if isinstance(event, Found)} - {None}
-    assert len(gone) == 2  # what was provisional, and what was not minimal
+    assert len(gone) == 2 or not shorter  # what was provisional, and what was not minimal
 
 
 @pytest.mark.parametrize("busy_to_the_end", [False, True])
@@ -87,28 +76,6 @@ def test_what_may_be_expected_is_no_finding_before_it_is_minimal(busy_to_the_end
     else:
         assert (scene.found, told) == ([("equivalence/bpe/raw/text/P/bad", b"!")], [])
         assert scene.tracker.findings[0].expected
-
-
-def test_what_stays_unfinished_says_so(monkeypatch):
-    scene = Watched(ref=right, bad=wrong_at(b"!"))
-    scene.consider("equivalence", WHOLE)
-    [found] = scene.tracker.findings
-    assert (found.minimal, found.unminimised) == (False, NO_TIME)
-    scene.tracker.settle(scene.pool)
-    assert scene.tracker.findings == [found]
-
-
-def test_what_is_unfinished_is_gone_on_with_once(monkeypatch):
-    monkeypatch.setattr(patience, "SHRINK_SECONDS", 0.0)
-    tried = []
-    scene = Scene(ref=right, bad=lambda data: wrong_at(b"!")(tried.append(data) or data))
-    asked = []
-    scene.check("equivalence", WHOLE)
-    for _ in range(2):
-        tried.clear()
-        scene.tracker.settle(scene.pool)
-        asked.append(bool(tried))
-    assert asked == [True, False]
 
 
 def test_a_run_by_number_goes_on_with_what_is_unfinished():

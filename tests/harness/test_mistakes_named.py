@@ -2,21 +2,21 @@
 
 import functools
 import itertools
+from dataclasses import replace
 
 import pytest
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
-from harness.core.comparisons import Contract
-from harness.core.participants import Participant
 from harness.events import Found
 from harness.findings import patience
 from harness.studies.selftest import catalog
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
-from impls.interface import About, Mode
+from impls.interface import Mode
 from reports.words import spoken
-from tests.harness.scenes import Here, Scene
+from tests.breadth import thorough_from
+from tests.harness.scenes import Scene
 
 resolved = functools.cache(sources.resolve)
 """Vocabularies by name: most mistakes are on the same large one, which takes a while to read."""
@@ -50,16 +50,12 @@ def found_of(mutant):
     vocabulary = resolved(mutant.vocabulary)
     mode = Mode(pretokenize=mutant.mode == "text")
     wrong = registry.resolve(mutant.spec).load(vocabulary)
-    encoders = {
-        "ref": PlainBpe().load(vocabulary).encode,
-        "mine": wrong.encode,
-    }
-    scene = Scene(**{n: lambda data, e=e: list(e(data, mode)) for n, e in encoders.items()})
-    made = [Participant(n, n, About(n, "1"), None) for n in encoders]
-    scene.contract = Contract(vocabulary, mode, tuple(made), frozenset(["ref"]), {}, proper=True)
-    scene.pool._workers = {
-        n: Here(lambda data, e=e: list(e(data, mode))) for n, e in encoders.items()
-    }
+    right = PlainBpe().load(vocabulary)
+    scene = Scene(
+        ref=lambda data: list(right.encode(data, mode)),
+        mine=lambda data: list(wrong.encode(data, mode)),
+    )
+    scene.contract = replace(scene.contract, vocabulary=vocabulary, mode=mode)
     drawn = [
         case if isinstance(case, bytes) else case.data
         for generator in generators().values()
@@ -74,13 +70,7 @@ def found_of(mutant):
     return [event for event in scene.events if isinstance(event, Found) and event.minimal]
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(one, marks=() if place < 1 else pytest.mark.thorough)
-        for place, one in enumerate(NAMED)
-    ],
-)
+@pytest.mark.parametrize("name", thorough_from(1, NAMED))
 def test_a_well_known_mistake_is_named(name):
     found = found_of(catalog.mistakes()[name])
     assert NAMED[name] in {one.mistake for one in found}

@@ -3,6 +3,7 @@
 import json
 from dataclasses import replace
 from itertools import islice
+from types import SimpleNamespace
 
 import pytest
 
@@ -82,28 +83,14 @@ def test_without_dropout_or_merges_nobody_is_asked():
         assert not CHECK.applies(Local(vocabulary, ["tokenizers"], TEXT).contract)
 
 
-class Sometimes:
-    """A pool in which a violation comes back some of the times, or never."""
-
-    def __init__(self, local, times):
-        self._local, self._times = local, times
-
-    def again(self, _, inputs):
-        return inputs
-
-    def judge(self, check, inputs):
-        judgement = self._local.examine(check, list(inputs))
-        judgement.violations = judgement.violations[: self._times]
-        return judgement
-
-
-def test_what_comes_back_now_and_then_is_no_finding_of_determinism(
-    monkeypatch,
-):
+@pytest.mark.parametrize("times", [1, 0])
+def test_what_comes_back_now_and_then_is_no_finding_of_determinism(monkeypatch, times):
     wrong = next(one for one in FALSE if one.stages == ["text"])
     local = Local(resolve(DROPPING), [wrong.spec, "bpe.heap"], TEXT)
-    (violation,) = local.examine(CHECK, [b"the"]).violations
+    judgement = local.examine(CHECK, [b"the"])
+    (violation,) = judgement.violations
     entry = Entry(local.contract, violation, Case(b"the", "test", 0, 0))
-    monkeypatch.setattr(questions, "judge", lambda pool, *given: pool.judge(*given))
-    for times, told in ((1, replace(violation)), (0, "gone")):
-        assert Asking(Sometimes(local, times), entry).confirm() == told
+    again = replace(judgement, violations=[violation] * times)
+    monkeypatch.setattr(questions, "judge", lambda *given: again)
+    told = Asking(SimpleNamespace(again=lambda *given: given), entry).confirm()
+    assert told == (violation if times else "gone")

@@ -1,9 +1,11 @@
 """What a plug-in says of itself cannot change what a reproducer does, nor where a run writes."""
 
 import ast
+import re
 from dataclasses import replace
 
-import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from harness.checks.base import Violation
 from harness.core.outcomes import Encoded, Failed, Status
@@ -19,22 +21,12 @@ GOOD = Recipe(("x>=1",), "def encode(data):\n    return [1]\n", "v.json", b"{}")
 BREAKING = "\"\"\"\n'''\\\n\u202e\u2066\u200b\x1b[2J\x0c\x00import os\nos.system('touch injected')#"
 
 
-@pytest.mark.parametrize(
-    ("name", "plain"),
-    [
-        ("o200k.tiktoken", "o200k.tiktoken"),
-        ("../../../etc/passwd", "_.._.._etc_passwd"),
-        ("/etc/passwd", "_etc_passwd"),
-        ("..", "vocabulary"),
-        (".bashrc", "bashrc"),
-        ("C:\\boot.ini", "C__boot.ini"),
-        ("a\x00b\nc\u202ed", "a_b_c_d"),
-        ("-rf", "rf"),
-        ("a" * 1000 + ".model", "a" * 94 + ".model"),
-    ],
-)
-def test_a_name_is_a_plain_file_name(name, plain):
-    assert plain_name(name) == plain
+@given(st.text() | st.sampled_from(("../../etc/passwd", "..", "-rf", "a" * 1000 + ".model")))
+def test_a_name_is_a_plain_file_name_with_the_end_that_it_had(name):
+    plain = plain_name(name)
+    assert re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,99}", plain)
+    assert plain == "vocabulary" or re.sub(r"[^A-Za-z0-9._-]", "_", name).endswith(plain)
+    assert plain_name(plain) == plain
 
 
 class Hostile:
@@ -104,30 +96,25 @@ def test_a_script_has_nothing_but_what_it_should(tmp_path):
     assert source.isascii()
     assert all(char.isprintable() or char == "\n" for char in source)
     body = ast.parse(source).body
-    assert isinstance(body[0], ast.Expr) and isinstance(body[0].value, ast.Constant)
-    assert [ast.unparse(node) for node in body if "Import" in type(node).__name__] == [
-        "import os",
-        "import pickle",
-        "import signal",
-        "import sys",
-        "from pathlib import Path",
-    ]
-    functions = [node.name for node in body if isinstance(node, ast.FunctionDef)]
-    loaders = [f"load_{number}" for number in range(1, len(ones) + 2)]
-    assert functions == [*loaders, "shown", "ask", "apart", "main"]
-    assigned = {
-        ast.unparse(node.targets[0]): node.value for node in body if isinstance(node, ast.Assign)
-    }
-    assert [*assigned] == ["HERE", "INPUT", "SECONDS", "RECORDED", "LIBRARIES"]
-    assert len(body) == 1 + 5 + len(functions) + len(assigned) + 1  # the last one calls main
+    plain = ast.parse(saved(tmp_path / "plain", Hostile("mine", GOOD)).read_text()).body
+
+    def outline(nodes):
+        """What a script imports, defines and does, but for who is loaded."""
+        kinds = [type(node).__name__ for node in nodes if not isinstance(node, ast.FunctionDef)]
+        names = [node.name for node in nodes if isinstance(node, ast.FunctionDef)]
+        imports = [ast.unparse(node) for node in nodes if "Import" in type(node).__name__]
+        return kinds, imports, [name for name in names if not name.startswith("load_")]
+
+    assert outline(body) == outline(plain)
+    assert len(body) - len(plain) == len(ones) - 1
+    [recorded] = [n for n in body if ast.unparse(n).startswith("RECORDED = ")]
     names = {one.about.name for one in ones}
-    assert set(ast.literal_eval(assigned["RECORDED"])) == {"tiktoken", *names}
+    assert set(ast.literal_eval(recorded.value)) == {"tiktoken", *names}
     # What has no recipe that can be used is run by tokgate.
     assert source.count("registry.resolve('tiktoken')") == 2
     for fault in ("SyntaxError", "SystemExit"):
         assert f"it failed to give a recipe: {fault}" in source
-    everything = {one.resolve() for one in tmp_path.rglob("*")}
-    assert all((tmp_path / "out").resolve() in [one, *one.parents] for one in everything)
+    assert {one.name for one in tmp_path.iterdir()} == {"out", "plain"}
 
 
 def test_scripts_of_hostile_and_of_like_names_run(tmp_path):

@@ -71,9 +71,8 @@ def judged(check, path, *names, trusted="old"):
 
 @pytest.mark.parametrize("check", ["release-offsets", "release-decode"])
 def test_who_answers_otherwise_than_a_release_of_its_library_is_named(check, releases):
-    assert judged(check, releases, "OLD", "SAME", "OTHER_LIBRARY") == []
     stage, other = check.removeprefix("release-"), {"offsets": "slips", "decode": "decodes"}
-    found = judged(check, releases, "OLD", other[stage].upper(), "OTHER_LIBRARY")
+    found = judged(check, releases, "OLD", "SAME", other[stage].upper(), "OTHER_LIBRARY")
     assert {(parted, who) for _, parted, who in found} == {(stage, (other[stage],))}
     if stage == "offsets":
         assert {data for data, _, _ in found} == {data for data in INPUTS if b"y" in data}

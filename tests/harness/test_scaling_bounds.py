@@ -38,7 +38,6 @@ DIED = replace(CELL, verdict="failed", note="crashed at 2 KiB")
     [
         (CELL, "linear", "pass"),
         (CELL, "cubic", "pass"),
-        (SQUARE, "linear", "fail"),
         (SQUARE, "n^1.5", "fail"),
         (SQUARE, "quadratic", "pass"),
         (cell(1.5, 1.4, 1.6, "superlinear"), "n^1.5", "pass"),
@@ -62,13 +61,13 @@ DIED = replace(CELL, verdict="failed", note="crashed at 2 KiB")
     ],
 )
 def test_outcomes(measured, bound, outcome):
-    assert outcome_of(measured, bound)[0] == outcome
-
-
-def test_a_line_says_what_broke_it():
-    assert outcome_of(SQUARE, "linear")[1] == "time grew like n^2.00 (1.90 to 2.10)"
-    assert outcome_of(CELL, "linear")[1] == ""
-    assert outcome_of(DIED, "linear")[1] == "crashed at 2 KiB"
+    told, line = outcome_of(measured, bound)
+    assert told == outcome
+    assert told != "pass" or line == ""
+    assert measured is not DIED or line == "crashed at 2 KiB"
+    assert (
+        measured is not SQUARE or told == "pass" or line == "time grew like n^2.00 (1.90 to 2.10)"
+    )
 
 
 MINE = {"mine"}
@@ -171,68 +170,44 @@ def test_memory(one, bounds, own, outcome, line):
 
 def test_what_is_written_in_python_may_take_the_memory_that_its_numbers_take():
     judged = judge_growth([memory_cell(300.0), MUCH], [], (), MINE, MINE)
-    assert [(one.bound, one.outcome) for one in judged] == [
-        ("512 bytes a byte", "pass"),
-        ("512 bytes a byte", "fail"),
-    ]
-
-
-def written(tmp_path, text):
-    path = tmp_path / "expect.toml"
-    path.write_text(text)
-    return path
-
-
-def test_a_file(tmp_path):
-    path = written(
-        tmp_path,
-        """
-        [[scaling]]
-        implementation = "mine"
-        bound = "n log n"
-        memory = 64
-        reason = "a heap"
-
-        [[expected]]
-        bucket = "b"
-        implementations = {mine = "*"}
-        reason = "r"
-        """,
-    )
-    assert load(path) == [Bound("n log n", "a heap", "mine", memory=64)]
-    assert [one.bucket for one in expectations.load(path)] == ["b"]
+    assert [one.outcome for one in judged] == ["pass", "fail"]
+    assert {one.bound for one in judged} == {"512 bytes a byte"}
 
 
 ENTRY = '[[scaling]]\nbound = "linear"\nreason = "r"\n'
+OTHER = '[[expected]]\nbucket = "b"\nimplementations = {mine = "*"}\nreason = "r"\n'
 
 
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
+        (f'{ENTRY}implementation = "mine"\nmemory = 64\n{OTHER}', ""),
         (ENTRY.replace("reason", "# "), "entry 1: object missing required field `reason`"),
-        (ENTRY.replace("bound", "# "), "missing required field `bound`"),
         (ENTRY.replace("linear", "fast"), "invalid bound 'fast'; write linear, n log n"),
         (f'{ENTRY}who = "x"', "unknown field 'who'"),
-        (f"{ENTRY}family = 3", "family: expected `str`, got `int`"),
         (f'{ENTRY}memory = "x"', r"memory: expected `float \| null`, got `str`"),
     ],
 )
-def test_a_faulty_file_is_one_line(tmp_path, text, fault):
-    path = written(tmp_path, text)
+def test_a_file(tmp_path, text, fault):
+    path = tmp_path / "expect.toml"
+    path.write_text(text)
+    if not fault:
+        assert load(path) == [Bound("linear", "r", "mine", memory=64)]
+        assert [one.bucket for one in expectations.load(path)] == ["b"]
+        return
     with pytest.raises(ExpectationsError, match=fault) as raised:
         load(path)
     assert str(path) in str(raised.value) and "\n" not in str(raised.value)
+
+
+PROVED = {"bpe.naive": "quadratic", "bpe.heap": "n log n", "bpe.backtracking": "linear"}
 
 
 def test_the_shipped_bounds_are_on_all_of_ours():
     bounds = load(expectations.SHIPPED)
     for name in registry.registered():
         ours = name.startswith(("bpe.", "spm.", "unigram.", "wordpiece."))
-        on = next((b for b in bounds if b.covers(replace(CELL, implementation=name))), None)
-        assert (on is not None) == ours, name
-        if name == "bpe.naive":
-            assert on is not None and on.bound == "quadratic"
-        if name == "bpe.heap":
-            assert on is not None and on.bound == "n log n"
-        if name == "bpe.backtracking":
-            assert on is not None and on.bound == "linear"
+        on = [b.bound for b in bounds if b.covers(replace(CELL, implementation=name))]
+        assert bool(on) == ours, name
+        if name in PROVED:
+            assert on[0] == PROVED[name]

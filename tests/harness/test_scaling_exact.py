@@ -14,7 +14,6 @@ from harness.workers.meters import interpreted, steps
 from impls.interface import Mode
 from impls.pretokenize.character_classes import NUMBER
 from impls.pretokenize.scanner_kernel import SIZE_BITS
-from tests.breadth import thorough
 
 if TYPE_CHECKING:
     pass
@@ -42,12 +41,13 @@ def test_steps_are_lines_of_own_source():
 @pytest.mark.parametrize(
     "vocabulary",
     [
-        thorough(replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"])),
-        thorough(sources.resolve("toy_unigram")),
+        replace(sources.resolve("toy_bytes"), splits=PATTERNS["o200k_base"]),
+        sources.resolve("toy_unigram"),
         sources.resolve("toy_wordpiece"),
     ],
     ids=("bpe", "unigram", "wordpiece"),
 )
+@pytest.mark.thorough  # interprets all of ours
 def test_steps_do_not_depend_on_what_memory_held(vocabulary, monkeypatch):
     every, _ = selection.participants(None)
     text = b"low lower'll 12345 " * 12 + "né 中文\n  ".encode() * 12

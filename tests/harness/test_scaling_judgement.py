@@ -50,6 +50,7 @@ ROWS = [
     (SUPERLINEAR, "n^2", [SIZES, FEW], (*PLAIN, *STEPPED), LITTLE, (quiet,), ALMOST),
     (SUPERLINEAR, "n^1.5", [SIZES], PLAIN, LITTLE, (quiet,), 0.9),
     (SUPERLINEAR, "n^1.5", [FEW], PLAIN, LITTLE, (quiet,), 0),  # what a cache may explain
+    (INCONCLUSIVE, "n^1.5", [FEW], PLAIN, (0.05,), (quiet,), ALMOST),
     (LINEAR, "n", [SIZES], ("smooth", "two steps", "drift"), (0.15,), NOISES, ALMOST),
     (SUPERLINEAR, "n + n^2", [SIZES], PLAIN, (0.15,), NOISES, ALMOST),
     (SUPERLINEAR, "n, n^2 above 100 kB", [LARGE], PLAIN, (0.15,), NOISES, 1),
@@ -92,13 +93,8 @@ def test_simulated(
             looked(measured(law, at, machine, noise, seed, kind), at) for seed in range(CELLS)
         )
         where = law, len(at), machine, noise, kind.__name__, seen
-        assert seen[OPPOSITE[right]] == 0, where
+        assert right is INCONCLUSIVE or seen[OPPOSITE[right]] == 0, where
         assert seen[right] >= share * CELLS, where
-
-
-def test_n_to_the_three_halves_is_open_over_few_sizes():
-    times = (measured("n^1.5", FEW, "smooth", 0.05, seed) for seed in range(CELLS))
-    assert Counter(looked(one, FEW) for one in times)[INCONCLUSIVE] >= ALMOST * CELLS
 
 
 @pytest.mark.parametrize("kind", NOISES)
@@ -167,17 +163,15 @@ def test_exact_laws_are_named(law, name):
     assert growth.verdict is (LINEAR if slow else SUPERLINEAR)
 
 
-def test_a_square_that_sets_in_is_not_called_exponential():
-    growth = judge({int(n): float(n + n**2 / 1000) for n in FEW})
-    assert growth.law in ("n^1.5", "n^2")
-    assert "exponential" not in growth.laws
-
-
 def test_laws_that_cannot_be_told_apart_stay():
     # A rate that drops by a fifth is what both may be.
     growth = judge({int(n): float(n * (1 + 0.2 * (n > 4096))) for n in SIZES})
     assert {"n", "n log n"} <= set(growth.laws)
     assert "n^2" not in growth.laws
+    # And a square that sets in is not called exponential.
+    growth = judge({int(n): float(n + n**2 / 1000) for n in FEW})
+    assert growth.law in ("n^1.5", "n^2")
+    assert "exponential" not in growth.laws
 
 
 class TestBesideAReference:
@@ -186,9 +180,9 @@ class TestBesideAReference:
     @pytest.mark.parametrize(
         ("machine", "law"),
         thorough_from(
-            2,
+            1,
             [
-                *(("deep", "n"), ("threefold late", "n log n"), ("threefold late", "n")),
+                *(("threefold late", "n log n"), ("deep", "n"), ("threefold late", "n")),
                 *(("threefold", "n"), ("deep", "n log n"), ("threefold", "n log n")),
             ],
         ),

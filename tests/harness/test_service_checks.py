@@ -11,7 +11,7 @@ from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.checks.services import DEFINITION
 from harness.findings.description import difference
-from harness.findings.diagnosis import bucket, kind_of, signature
+from harness.findings.diagnosis import kind_of, signature
 from harness.studies.selftest.catalog import mistakes
 from harness.workers import Limits
 from tests.breadth import thorough
@@ -62,11 +62,14 @@ def test_nothing_is_found_where_nothing_is_wrong(vocabulary, specs, mode):
     # A service is asked about bytes that are no text, too.
     rng = random.Random(4)
     hostile = [rng.randbytes(rng.randrange(40)) for _ in range(50)] + [b"\x80" * 30, b"\xf0\x9f"]
-    for name in SERVICES if DEFINITION in specs else ():
-        if CHECKS[name].applies(local.contract):
-            judgement = local.examine(CHECKS[name], hostile if mode == RAW else texts())
-            assert judgement.exercised[local.contract.names[0]] >= 52
-            assert judgement.violations == []
+    asked = {name for name in SERVICES if CHECKS[name].applies(local.contract)}
+    if "bpe.backtracking" in specs:  # as the mode allows
+        assert asked == ({"count-till-limit", "split"} if mode == TEXT else SERVICES)
+    assert bool(asked) == (DEFINITION in specs)
+    for name in asked:
+        judgement = local.examine(CHECKS[name], hostile if mode == RAW else texts())
+        assert judgement.exercised[local.contract.names[0]] >= 52
+        assert judgement.violations == []
 
 
 READERS = ["sentencepiece", "tokenizers", "mistral-common"]
@@ -110,44 +113,19 @@ def test_bytes_that_begin_no_character_stay_with_the_one_before():
     assert local.examine(CHECKS["split"], stray).violations == []
 
 
-def test_who_is_asked_for_services_depends_on_the_mode_and_on_what_is_served():
-    for specs, mode, applying in (
-        (["bpe.backtracking"], TEXT, {"count-till-limit", "split"}),
-        (["bpe.backtracking"], RAW, SERVICES),
-        (["bpe.heap", DEFINITION], RAW, set()),
-    ):
-        contract = Local(resolve("toy_bytes"), specs, mode).contract
-        assert {name for name in SERVICES if CHECKS[name].applies(contract)} == applying
-
-
-def test_a_wrong_encode_shows_against_the_definition():
+def test_a_wrong_encode_shows_against_the_definition_and_is_told_in_words():
     """A service that agrees with its own wrong encoding is still held against bpe.naive."""
     local = Local(resolve("toy_bytes"), [PLAIN, DEFINITION])
     right = local.servers["plain.services"]._encoder
     encode = right.encode
     right.encode = lambda data, mode: [*encode(data, mode), 0]
     right.size = lambda data, mode: len(right.encode(data, mode))
-
-    violations = local.examine(CHECKS["incremental"], [b"abc"]).violations
-
-    assert violations
-    assert violations[0].parts[0].names == (f"{DEFINITION} (encode)",)
-
-
-def test_a_finding_is_told_in_words():
-    local = Local(resolve("toy_bytes"), [mistakes()["services.appends-late"].spec])
-    violation = local.examine(CHECKS["incremental"], [b"zq"]).violations[0]
-    sign = signature(violation, local.contract)
-
+    violation, *_ = local.examine(CHECKS["incremental"], [b"zq"]).violations
     assert difference(violation, local.contract.vocabulary)[1] == (
-        "services.appends-late (encode): answered (1 token in bytes 0 to 1); "
-        "services.appends-late (append): answered (0 tokens in bytes 0 to 1)"
+        f"{DEFINITION} (encode): answered (1 token in bytes 0 to 1); "
+        "plain.services (append): answered (2 tokens in bytes 0 to 1)"
     )
-    kind = kind_of(violation, sign.stage, local.contract)
-    assert (
-        bucket(sign, local.contract, kind)
-        == "incremental/bpe/raw/append/count/services.appends-late"
-    )
+    assert kind_of(violation, signature(violation, local.contract).stage, local.contract) == "count"
 
 
 @pytest.mark.parametrize(("options", "expected"), [("", set()), (" --late", {"append"})])

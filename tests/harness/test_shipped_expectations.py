@@ -36,16 +36,22 @@ def pool():
     made.close()
 
 
+def compared(vocabulary, entry):
+    """The versions of those that an entry is about, and the comparisons of them."""
+    members = selection.participants(sorted(entry.implementations))[0]
+    trusted = selection.references([], members)
+    versions = {one.name: one.about.version for one in members}
+    return versions, contracts_of(vocabulary, members, trusted, proper=True)
+
+
 def buckets(pool, entry, name):
     """The buckets of the violations that the entry's examples show, by example."""
     vocabulary = sources.resolve(name)
-    taking_part = selection.participants(sorted(entry.implementations))[0]
     assert pool.load(vocabulary, list(entry.implementations)) == {}
     check = CHECKS[entry.bucket.split("/")[0]]
-    versions = {participant.name: participant.about.version for participant in taking_part}
     found = {example: set() for example in entry.examples}
-    trusted = selection.references([], taking_part)
-    for contract in contracts_of(vocabulary, taking_part, trusted, proper=True):
+    versions, contracts = compared(vocabulary, entry)
+    for contract in contracts:
         if entry.concerns(contract, versions):
             for one in examine(pool, contract, check, entry.examples).violations:
                 shown = Entry(contract, one, Case(one.data, "examples", 0, 0))
@@ -77,13 +83,9 @@ def test_every_entry_with_examples_names_a_vocabulary():
 
 def test_examples_are_for_the_embedded_vocabularies_whatever_a_users_file_is_called():
     entry = next(one for one in ENTRIES if one.examples and one.vocabulary == "*unigram*")
-    taking_part = selection.participants(sorted(entry.implementations))[0]
-    versions = {participant.name: participant.about.version for participant in taking_part}
-    trusted = selection.references([], taking_part)
     vocabulary = sources.resolve("unigram_nfkc")
     for name, asked in ((vocabulary.id, True), ("my_unigram.model", False)):
-        renamed = replace(vocabulary, id=name)
-        (contract,) = contracts_of(renamed, taking_part, trusted, proper=True)
+        versions, (contract,) = compared(replace(vocabulary, id=name), entry)
         assert entry.covers(entry.bucket, name)
         assert entry.concerns(contract, versions) is asked
         own = replace(entry, shipped=False)

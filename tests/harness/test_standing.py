@@ -71,11 +71,6 @@ def test_every_format_but_gguf_has_a_reference(vocabulary, kind, reference):
     assert all(one is LIBRARY for name, one in found.items() if name != reference)
 
 
-def test_another_reference_stands_in_for_one_that_takes_no_part():
-    found = standings(BPE, "tekken", named("rs-bpe"), named("mistral-common"))
-    assert found == {"rs-bpe": LIBRARY, "mistral-common": REFERENCE}
-
-
 @pytest.mark.parametrize(
     ("vocabulary", "kind", "definitions"),
     [
@@ -112,15 +107,20 @@ def test_an_entry_point_is_a_candidate(monkeypatch):
     assert found == {"tiktoken": CANDIDATE, "plugged": CANDIDATE}
 
 
-def test_what_the_user_declares_a_reference_is_the_only_one():
-    members = [named("mine", "mine.py:Mine"), named("tiktoken"), named("bpe.heap")]
-    found = standings(BPE, "tiktoken", *members, declared=frozenset({"mine"}))
-    assert found == {"mine": REFERENCE, "tiktoken": LIBRARY, "bpe.heap": DEFINITION}
-
-
-def test_a_declared_reference_that_takes_no_part_leaves_it_to_the_format():
-    found = standings(BPE, "tiktoken", named("tiktoken"), declared=frozenset({"absent"}))
-    assert found == {"tiktoken": REFERENCE}
+@pytest.mark.parametrize(
+    ("kind", "declared", "found"),
+    [
+        # What the user declares a reference is the only one.
+        ("tiktoken", "mine", {"mine": REFERENCE, "tiktoken": LIBRARY, "bpe.heap": DEFINITION}),
+        # One that takes no part leaves it to the format.
+        ("tiktoken", "absent", {"mine": CANDIDATE, "tiktoken": REFERENCE, "bpe.heap": DEFINITION}),
+        # Another reference of the format stands in for one that takes no part.
+        ("tekken", "", {"rs-bpe": LIBRARY, "mistral-common": REFERENCE}),
+    ],
+)
+def test_a_declared_reference_counts_then_those_of_the_format(kind, declared, found):
+    members = [named(name, "mine.py:Mine" if name == "mine" else "") for name in found]
+    assert standings(BPE, kind, *members, declared=frozenset({declared})) == found
 
 
 def test_the_names_of_the_tables_exist():

@@ -1,6 +1,6 @@
 """Wrong offsets are named by what is wrong with them, and decoders by who gives another text."""
 
-from dataclasses import replace
+from itertools import product
 
 import pytest
 
@@ -22,61 +22,48 @@ def contract(vocabulary):
     return next(one for one in made if one.mode.special == "none")
 
 
-def at(*offsets):
-    """Both tokens, said to be there."""
-    return Encoded(AB, offsets=offsets)
-
-
 BYTES, PIECES = contract("toy_bytes"), contract("toy_unigram")
 """Of the first, each token is in its range of the text; of the second, texts are rewritten."""
 
 
+def judged_offsets(under, ids, answers):
+    """What is wrong with these answers to ``ab``, by place, and how many were judged."""
+    first = Results.of([Encoded(ids)] * len(answers))
+    seen = Observation(under, Inputs.of([b"ab"] * len(answers)), {"tokenizers": first})
+    judged = CHECKS["offsets"].judge(seen, given(Results.of(answers)))
+    return {one.index: one.stage for one in judged.violations}, judged.exercised["tokenizers"]
+
+
+@pytest.mark.parametrize("under", [BYTES, PIECES], ids=["bytes", "pieces"])
+def test_offsets_are_named_by_what_is_wrong(under):
+    ranges = [*product((-1, 0, 1, 2, 3, 2**63 - 1), repeat=2)]
+    every = [*product(ranges, repeat=2)]
+    stages = {}
+    for place, (one, other) in enumerate(every):
+        if not all(0 <= start <= end <= 2 for start, end in (one, other)):
+            stages[place] = "range"
+        elif one[0] > other[0] or one[1] > other[1]:
+            stages[place] = "order"
+        elif under is BYTES and not (one[0] == 0 < one[1] and other[0] <= 1 < other[1]):
+            stages[place] = "text"
+    answers = [Encoded(AB, offsets=spans) for spans in every]
+    assert judged_offsets(under, AB, answers) == (stages, len(every))
+
+
 @pytest.mark.parametrize(
-    ("under", "answer", "stage"),
+    ("ids", "answer", "stage"),
     [
-        (BYTES, at((0, 1), (1, 2)), None),
-        (BYTES, at((0, 2), (0, 2)), None),
-        (BYTES, at((-1, 1), (1, 2)), "range"),
-        (BYTES, at((0, 1), (1, 3)), "range"),
-        (BYTES, at((1, 0), (1, 2)), "range"),
-        (BYTES, at((0, 1), (1, 2**63 - 1)), "range"),
-        (BYTES, at((0, 2), (0, 1)), "order"),
-        (BYTES, at((1, 2), (0, 2)), "order"),
-        (BYTES, at((0, 1), (1, 1)), "text"),
-        (PIECES, at((0, 1), (1, 1)), None),
-        (PIECES, at((0, 2), (0, 1)), "order"),
-        (BYTES, Encoded((1, 2, 3), offsets=((0, 0),) * 3), "ids"),
-        (BYTES, Failed(Status.ERRORED, "no"), "errored"),
+        (AB, Encoded((1, 2, 3), offsets=((0, 0),) * 3), "ids"),
+        (AB, Failed(Status.ERRORED, "no"), "errored"),
+        # An id of no token is not about offsets, and hides no other token.
+        ((999_999,), Encoded((999_999,), offsets=((0, 1),)), None),
+        ((999_999, *AB), Encoded((999_999, *AB), offsets=((0, 0), (1, 2), (1, 2))), "text"),
     ],
 )
-def test_offsets_are_named_by_what_is_wrong(under, answer, stage):
-    whole = at((0, 1), (1, 2))
-    first = Results.of([Encoded(AB), Encoded(AB)])
-    seen = Observation(under, Inputs.of([b"ab", b"ab"]), {"tokenizers": first})
-    judged = CHECKS["offsets"].judge(seen, given(Results.of([whole, answer])))
-    assert [one.stage for one in judged.violations] == ([stage] if stage else [])
-    assert {one.index for one in judged.violations} <= {1}
-    assert judged.exercised == {"tokenizers": 2}
-
-
-def test_an_id_of_no_token_is_not_about_offsets():
-    answer = Results.of([Encoded((999_999,), offsets=((0, 1),))])
-    first = replace(answer, offsets=None)
-    seen = Observation(BYTES, Inputs.of([b"a"]), {"tokenizers": first})
-    assert CHECKS["offsets"].judge(seen, given(answer)).violations == []
-
-
-def test_an_id_of_no_token_hides_no_other_token():
-    answer = Results.of([Encoded((999_999, *AB), offsets=((0, 0), (1, 2), (1, 2)))])
-    first = replace(answer, offsets=None)
-    seen = Observation(BYTES, Inputs.of([b"ab"]), {"tokenizers": first})
-    [violation] = CHECKS["offsets"].judge(seen, given(answer)).violations
-    assert violation.stage == "text"
-
-
-def test_who_gives_no_offsets_of_an_input_is_not_judged():
-    seen = Observation(BYTES, Inputs.of([b"ab"]), {"tokenizers": Results.of([Encoded(AB)])})
-    assert not CHECKS["offsets"].judge(seen, given(Results.of([Unsupported()]))).exercised
+def test_what_else_is_wrong_than_ranges(ids, answer, stage):
+    assert judged_offsets(BYTES, ids, [answer]) == ({0: stage} if stage else {}, 1)
+    # Who gives no offsets of an input is not judged.
+    assert judged_offsets(BYTES, ids, [Unsupported()]) == ({}, 0)
 
 
 DECODED = Results.of([Encoded((1, 2), text=b"ab"), Encoded((3,), text=b"c")])

@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import cast
+from unittest.mock import MagicMock
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -14,7 +15,6 @@ from packaging.specifiers import SpecifierSet
 import harness.findings.entries
 import impls.interface
 from corpora.families.catalog import FAMILIES
-from corpora.generators.base import Case
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks import CHECKS
 from harness.checks.questions import examine
@@ -29,7 +29,7 @@ from harness.engine.suites import Budget
 from harness.events.run import Explained
 from harness.findings import patience
 from harness.findings.causes import Causes
-from harness.findings.entries import EXAMPLES, UNSURE, Entry
+from harness.findings.entries import EXAMPLES, UNSURE
 from harness.findings.expected import ExpectedFindings
 from harness.findings.patience import NO_TIME
 from harness.findings.questions import Asking
@@ -69,21 +69,8 @@ def test_an_example_is_looked_into_however_late_it_is(monkeypatch):
     scene = Latecoming(ref=right, bad=lambda data: [0 if b in b"!q" else b for b in data])
     [known] = scene.check("equivalence", b"a!")
     assert scene.check("equivalence", b"qu") == [known]  # what a generator gives is counted so
-    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [b"qu"]).violations
-    example = Case(violation.data, EXAMPLES, 0, 0)
-    assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, example)) != known
-
-
-def test_an_example_that_could_not_be_told_in_time_is_not_exercised():
-    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
-    consider = scene.tracker.consider
-
-    def late(pool, entry):
-        scene.late()
-        return consider(pool, entry)
-
-    scene.tracker.consider = late
-    assert scene.exercise([b"some text!"]) == [(False, False)]
+    [example] = scene.entries("equivalence", b"qu", origin=EXAMPLES)
+    assert scene.enter(example) != known
 
 
 @pytest.mark.parametrize("answers", [True, False])
@@ -103,10 +90,20 @@ def test_examples_are_asked_at_once_where_all_of_them_are_answered(monkeypatch, 
     assert asked == [examples, *([] if answers else [[one] for one in examples])]
 
 
-def test_an_example_that_could_not_be_asked_in_time_is_not_exercised():
-    scene = Latecoming(ref=right, bad=right)
-    scene.late()
-    assert scene.exercise([b"text!"]) == [(False, False)]
+@pytest.mark.parametrize("why", ["not asked", "not told", "not minimal", "minimising took long"])
+def test_an_example_for_which_there_was_no_time_is_not_exercised(monkeypatch, why):
+    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
+    consider = scene.tracker.consider
+    if why == "not asked":
+        scene.late()
+    elif why == "not told":
+        scene.tracker.consider = lambda *given: scene.late() or consider(*given)
+    elif why == "not minimal":
+        monkeypatch.setattr(Asking, "minimise", lambda asking, *given: (asking.entry, NO_TIME))
+    else:
+        monkeypatch.setattr(patience, "SHRINK_SECONDS", 0.0)
+    # As it is, it is of another kind than the entry names.
+    assert scene.exercise(["some \u0378 text!".encode()], "toy_bytes") == [(False, False)]
 
 
 def test_what_one_vocabulary_could_not_say_is_not_stale_for_another_one(
@@ -157,17 +154,6 @@ def test_whether_an_example_was_exercised_and_shows(bad, examples, vocabulary, s
     assert Latecoming(ref=right, bad=bad).exercise(examples, vocabulary) == [said]
 
 
-@pytest.mark.parametrize("reason", ["time is up", "it took long"])
-def test_an_example_that_is_not_minimal_for_want_of_time_is_not_exercised(monkeypatch, reason):
-    scene = Latecoming(ref=right, bad=wrong_at(b"!"))
-    if reason == "it took long":
-        monkeypatch.setattr(patience, "SHRINK_SECONDS", 0.0)
-    else:
-        monkeypatch.setattr(Asking, "minimise", lambda asking, *given: (asking.entry, NO_TIME))
-    # As it is, it is of another kind than the entry names.
-    assert scene.exercise(["some \u0378 text!".encode()], "toy_bytes") == [(False, False)]
-
-
 def test_nothing_provisional_is_left_of_what_may_be_expected(
     monkeypatch,
 ):
@@ -180,19 +166,18 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
         return cast("Explained", {**sides, "stages": [], "parted": parted})
 
     monkeypatch.setattr(harness.findings.entries, "explain", explain)
-    entry = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
-    scene = Watched((entry,), ref=right, bad=wrong_at(b"!"))
+    known = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
+    scene = Watched((known,), ref=right, bad=wrong_at(b"!"))
     questions = [0]
 
     def left():
         questions[0] += 1
         return 100.0 if questions[0] < 16 else 0.0
 
-    [violation] = examine(scene.pool, scene.contract, CHECKS["equivalence"], [whole]).violations
+    [entry] = scene.entries("equivalence", whole)
     scene.pool.limit_by(left)
     scene.tracker.limit_by(lambda: 0.0)
-    case = Case(whole, "test", 0, 0)
-    assert scene.tracker.consider(scene.pool, Entry(scene.contract, violation, case)) == UNSURE
+    assert scene.enter(entry) == UNSURE
     assert questions[0] >= 16
     assert scene.tracker.findings == []
 
@@ -231,16 +216,13 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped():
 
 
 def test_who_was_not_asked_is_inconclusive_and_who_refuses_is_not_said():
-    def silent(data):
-        return Unsupported(ABANDONED)
-
-    answers = {"fine": lambda data: 1000 + len(data), "gone": silent}
-    said, _ = measure(answers)
-    [gone] = [one for one in said if one.implementation == "gone"]
-    assert gone.verdict == "inconclusive"
-    assert "not asked" in gone.note
-    said, _ = measure({**answers, "gone": lambda data: Unsupported("no such text")})
-    assert {one.implementation for one in said} == {"fine"}
+    for reason, named in ((ABANDONED, {"fine", "gone"}), ("no such text", {"fine"})):
+        refusing = {"fine": lambda data: 1000 + len(data), "gone": lambda data: Unsupported(reason)}  # noqa: B023
+        said = {one.implementation: one for one in measure(refusing)[0]}
+        assert said.keys() == named
+        assert "gone" not in said or (said["gone"].verdict, "not asked" in said["gone"].note) == (
+            "inconclusive", True,
+        )  # fmt: skip
 
 
 @pytest.mark.parametrize("after", [0, 6])
@@ -277,87 +259,35 @@ def test_a_machine_without_room_for_a_process_breaks_no_bound(after, reason, ver
 # The campaign.
 
 
-class Scripted:
-    """Stands in for a pool, and for a feed that does what it is told."""
-
-    def __init__(self, error=None):
-        self.error = error
-        self.left = lambda: 0.0
-        self.limits = []
-        self.did = []
-        self.unanswered = []
-        self.turn = threading.Lock()
-
-    def limit_by(self, left):
-        self.left = left
-
-    @contextlib.contextmanager
-    def lasting(self, left):
-        # The examples of what is expected have the time of findings, not that of judges.
-        assert left(0.0) > 5
-        yield
-
-    @property
-    def out_of_time(self):
-        return self.left() <= 0
-
-    def withdrawn(self):
-        return {}
-
-    def kill(self):
-        self.did.append("kill")
-
-    def resume(self):
-        self.did.append("resume")
-
-    # As a feed.
-
-    def run(self, *given):
-        self.limits.append(self.left())
-        if self.error is not None:
-            raise self.error
-
-    def finish(self, worth_waiting):
-        self.did.append("finish")
-        return ["slow"]
-
-    def judged(self, owing):
-        # Whoever looks into findings is not to meet one that is given up and answers again.
-        assert self.turn.locked()
-        self.did.append(f"judged but for {owing}")
-
-    def close(self):
-        self.did.append("close")
-
-
-def check(monkeypatch, scripted):
+@pytest.mark.parametrize("fault", [None, ValueError("a fault")])
+def test_judges_ask_a_moment_after_the_end_and_none_goes_on_after_a_fault(monkeypatch, fault):
     plan = replace(small_plan(1, ()).plan, budget=Budget(seconds=1000.0))
-    tracker = SimpleNamespace(settle=lambda pool: None)
-    run = RunState(plan, lambda event: None, tracker)
+    run = RunState(plan, lambda event: None, MagicMock(unexpected=False))
     run.countdown.start()
-    monkeypatch.setattr(checks, "Feed", lambda *given: scripted)
+    pool, feed, left = MagicMock(), MagicMock(unanswered=[]), []
+    feed.finish.return_value = ["slow"]
+
+    def asked(*given):
+        left.append(pool.limit_by.call_args.args[0]())
+        if fault:
+            raise fault
+
+    feed.run.side_effect = asked
+    monkeypatch.setattr(checks, "Feed", lambda *given: feed)
     vocabulary = SimpleNamespace(
         id="v", algorithm=Algorithm.BPE, alphabet=Alphabet.BYTES, unexpressed=""
     )
-    Checks(run).step(Session(scripted, "v", vocabulary, run, time.monotonic() + 5))
-    return run
-
-
-def test_judges_ask_no_longer_than_a_moment_after_the_end_of_a_vocabulary(
-    monkeypatch,
-):
-    scripted = Scripted()
-    run = check(monkeypatch, scripted)
-    [limit] = scripted.limits
-    assert limit <= 5 + MOMENT
-    assert scripted.left() > 100  # growth has the rest of the run
-    # Whoever was abandoned takes part in what follows.
-    assert scripted.did == ["finish", "judged but for ['slow']", "resume", "close"]
-    assert run.tally.unanswered == {"slow": 1}
-
-
-def test_no_judge_goes_on_after_a_fault(monkeypatch):
-    scripted = Scripted(ValueError("a fault"))
-    with pytest.raises(ValueError, match="a fault"):
-        check(monkeypatch, scripted)
-    assert scripted.did == ["kill", "close"]
+    session = Session(pool, "v", vocabulary, run, time.monotonic() + 5)
+    with pytest.raises(ValueError, match="a fault") if fault else contextlib.nullcontext():
+        Checks(run).step(session)
+    assert left[0] <= 5 + MOMENT
+    feed.close.assert_called_once()
+    assert pool.kill.called == bool(fault)
+    if not fault:
+        # The examples of what is expected have the time of findings, and growth that of the run.
+        assert pool.lasting.call_args.args[0](0.0) > 5
+        assert pool.limit_by.call_args.args[0]() > 100
+        # Whoever was abandoned takes part in what follows.
+        feed.judged.assert_called_once_with(["slow"])
+        pool.resume.assert_called_once()
+        assert run.tally.unanswered == {"slow": 1}

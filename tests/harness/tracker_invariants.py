@@ -8,10 +8,10 @@ from harness.findings.entries import finding_id
 from harness.findings.tracker import ON_ITS_WAY
 
 if TYPE_CHECKING:
-    from harness.findings.tracker import FindingTracker
+    pass
 
 
-def check_invariants(tracker: FindingTracker) -> None:
+def check_invariants(tracker):
     """Each finding has its own id, and what is known or counted has its finding."""
     buckets = {found.bucket for found in tracker._findings.values()}
     for identity, found in tracker._findings.items():

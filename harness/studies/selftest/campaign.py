@@ -263,8 +263,9 @@ class Ledger(FindingTracker):
             self.suspects[name].note(entry)
         return ""
 
-    def leave(self, entry: Entry) -> None:
+    def leave(self, entry: Entry, reason: str = "") -> str:
         """Nothing is put down for what was not asked about again."""
+        return reason
 
     def settle(self, pool: WorkerPool) -> None:
         """Nothing is left to be done: what is found needs no minimal input."""
