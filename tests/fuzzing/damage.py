@@ -76,7 +76,10 @@ def _place(tree, rng):
     inside = tree
     while True:
         at = rng.randrange(len(inside))
-        if not (isinstance(inside[at], list) and inside[at] and rng.random() < 0.85):
+        if isinstance(inside, Object) and isinstance(inside[at], list) and rng.random() < 0.8:
+            inside = inside[at] or inside
+            at = len(inside) - 1  # the value
+        if not (isinstance(inside[at], list) and inside[at] and rng.random() < 0.9):
             return inside, at
         inside = inside[at]
 

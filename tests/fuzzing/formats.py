@@ -240,8 +240,8 @@ def _gguf(name, **changes):
     def made():
         model, fields = gguf_file.written(replace(_toy(name), **changes))
         named = {f"tokenizer.ggml.{key}": value for key, value in fields.items() if value != []}
-        named = {"general.architecture": "llama", "tokenizer.ggml.model": model} | named
-        return {"version": 3, "tensors": 0, "count": len(named), "fields": named}
+        header = {"version": 3, "tensors": 0}
+        return header | {"general.architecture": "llama", "tokenizer.ggml.model": model} | named
 
     return made
 

@@ -19,9 +19,10 @@ from pathlib import Path
 import zstandard
 
 from corpora.vocabularies import limits
+from tests.fuzzing.damage import Object
 from tests.fuzzing.formats import FORMATS
 from tests.fuzzing.loaders import SECONDS, bound, described, in_child, warm_up
-from tests.fuzzing.writers import varint
+from tests.fuzzing.writers import to_proto
 
 FILE = limits.MAX_FILE_BYTES
 
@@ -39,14 +40,13 @@ def _words(count, length):
     return (b"%0*d" % (length, number) for number in range(count))
 
 
-def _piece(text, score=b""):
-    inner = b"\x0a" + varint(len(text)) + text + score
-    return b"\x0a" + varint(len(inner)) + inner
+def _model(pieces):
+    """A model of these pieces, which are written already."""
+    return pieces + to_proto(Object([[2, Object([[3, 2]])]]))
 
 
-def _model(pieces, kind=2):
-    trainer = b"\x18" + varint(kind)
-    return pieces + b"\x12" + varint(len(trainer)) + trainer
+def _pieces(texts):
+    return _model(b"".join(to_proto(Object([[1, Object([[1, text]])]])) for text in texts))
 
 
 def _bpe(vocab, merges):
@@ -127,22 +127,21 @@ GIANTS = {
     "self tests": (
         "x.model",
         lambda: _model(
-            _piece(b"a")
-            + b"\x22\x81\x80\x80\x0f"
+            b"\x0a\x03\x0a\x01a\x22\x81\x80\x80\x0f"
             + _filled(b"", b"\x0a\x00", b"", (15 << 21) + 1).ljust((15 << 21) + 1, b"\x08"),
         ),
     ),
     "pieces of one letter": (
         "x.model",
-        lambda: _model(b"".join(_piece(b"a" * n) for n in range(1, 1450))),
+        lambda: _pieces(b"a" * n for n in range(1, 1450)),
     ),
     "pieces to the limit": (
         "x.model",
-        lambda: _model(b"".join(_piece(word) for word in _words(limits.MAX_IDS, 20))),
+        lambda: _pieces(_words(limits.MAX_IDS, 20)),
     ),
     "short pieces to the limit": (
         "x.model",
-        lambda: _model(b"".join(_piece(b"%x" % n) for n in range(limits.MAX_IDS))),
+        lambda: _pieces(b"%x" % n for n in range(limits.MAX_IDS)),
     ),
     "GGUF of strings": (
         "x.gguf",

@@ -142,12 +142,15 @@ def _gguf_value(value):
     return 13, b""  # no type of the format
 
 
+HEADER = ("version", "tensors", "count")
+
+
 def to_gguf(tree):
-    """A file of GGUF: an object with the numbers of the header, and with ``fields``."""
-    told = {key: value for key, value in pairs(tree) if isinstance(key, str)}
-    fields = [*pairs(told.get("fields"))]
-    numbers = [told.get("version"), told.get("tensors"), told.get("count")]
-    header = [one % 2**64 if isinstance(one, int) else len(fields) for one in numbers]
+    """A file of GGUF: an object of its fields, the numbers of the header among them."""
+    every = [*pairs(tree)]
+    fields = [(key, value) for key, value in every if key not in HEADER]
+    told = {key: value for key, value in every if key in HEADER and isinstance(value, int)}
+    header = [told.get(name, len(fields)) % 2**64 for name in HEADER]
     out = b"GGUF" + struct.pack("<IQQ", header[0] % 2**32, *header[1:])
     for key, value in fields:
         kind, body = _gguf_value(value)
