@@ -160,19 +160,22 @@ def main():
         return 0
     began, faults = time.monotonic(), []
     print("| format | mutants | clean errors | accepted | other |\n|---|--:|--:|--:|--:|")
-    for name, form in every.get(given.format, {given.format: FORMATS.get(given.format)}).items():
-        tally = Tally()
-        with tempfile.TemporaryDirectory(prefix="tokgate-fuzz-") as folder:
-            if name in FORMATS:
-                warm_up(form, Path(folder))
-            try:
-                fuzz(form, given.mutants, given.seed, tally, Path(folder), given.seconds)
-            finally:  # Ctrl-C, too: of the table as far as it is
-                row = (tally.mutants, tally.refused, tally.accepted, len(tally.faults))
-                print(f"| {name} | {' | '.join(f'{one:,}' for one in row)} |", flush=True)
-        faults += [f"{name} {fault}" for fault in tally.faults[:20]]
-    print(*faults, sep="\n")
-    print(f"{time.monotonic() - began:.0f} s, seed {given.seed}", file=sys.stderr)
+    forms = every.get(given.format) or {given.format: FORMATS[given.format]}
+    try:  # Ctrl-C prints what there is so far
+        for name, form in forms.items():
+            with tempfile.TemporaryDirectory(prefix="tokgate-fuzz-") as folder:
+                if name in FORMATS:
+                    warm_up(form, Path(folder))
+                tally = Tally()
+                try:
+                    fuzz(form, given.mutants, given.seed, tally, Path(folder), given.seconds)
+                finally:
+                    row = (tally.mutants, tally.refused, tally.accepted, len(tally.faults))
+                    print(f"| {name} | {' | '.join(f'{one:,}' for one in row)} |", flush=True)
+                    faults += [f"{name} {fault}" for fault in tally.faults[:20]]
+    finally:
+        print("".join(f"{fault}\n" for fault in faults), end="")
+        print(f"{time.monotonic() - began:.0f} s, seed {given.seed}", file=sys.stderr)
     return int(bool(faults))
 
 
