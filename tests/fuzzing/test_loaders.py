@@ -53,3 +53,13 @@ def test_a_wrong_loader_is_caught():
         assert rows[name] == [40, 0, 40 - wrong, wrong]
         mine = [line for line in faults if line.startswith(f"{name} ")]
         assert [told in line for line in mine] == [True] * wrong
+
+
+def test_json_is_utf8_where_nobody_reads_it_too(tmp_path):
+    """A bug that these mutants found: whoever read the whole file later had a traceback."""
+    path = tmp_path / "tokenizer.json"
+    path.write_bytes(
+        b'{"added_tokens": [{"id": 9, "content": "x"}],'
+        b' "model": {"type": "BPE", "vocab": {"a": 0}, "merges": []}, "nobody\xec": 1}'
+    )
+    assert FORMATS["json-bpe"].use(path) is False
