@@ -112,6 +112,9 @@ def test_an_implementation_that_always_dies_ends_the_search(breeder):
         search.step()
     assert search.state.died >= ENOUGH_DEATHS
     assert "deaths" in search.over
+    gauge.withdrawn = lambda: {"bpe.heap": "it timed out 30 times"}
+    gone = Search(breeder, gauge_of(gauge), SIZES, 0, State())
+    assert gone.over == "it timed out 30 times"
 
 
 def test_one_that_is_only_late_in_a_batch_has_not_died(breeder):
