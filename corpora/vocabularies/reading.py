@@ -6,6 +6,7 @@ and what is decoded is checked against a type, by msgspec, whose errors carry th
 
 from __future__ import annotations
 
+import codecs
 import errno
 import gzip
 import json
@@ -15,6 +16,7 @@ import reprlib
 import stat
 import tomllib
 import zlib
+from collections import deque
 from typing import IO, TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -35,6 +37,9 @@ HALF = "vocab.txt, and vocab.json with merges.txt, have to be made one (docs/voc
 MAX_TOML_BYTES = 1 << 20
 """Bytes of a TOML file. Ours, written by hand, have up to 20 KB; tomllib takes about 100 bytes of
 memory for one of the file."""
+
+UTF8_STEP = 1 << 20
+"""Bytes of JSON that are decoded at a time to see that all of it is UTF-8."""
 
 MAX_KEY_PARTS = 32
 """Parts of a dotted key of a TOML file: tomllib needs time and memory in the square of it."""
@@ -157,7 +162,9 @@ def decode_json(content: bytes, kind: type[_T], source: str) -> _T:
     """JSON as a value of a type. Raises VocabularyError with the path of the field at fault."""
     if content.count(b",") > MAX_JSON_COMMAS:
         raise VocabularyError(source, f"has more than {MAX_JSON_COMMAS:,} values", LARGER)
+    parts = (content[at : at + UTF8_STEP] for at in range(0, len(content), UTF8_STEP))
     try:
+        deque(codecs.iterdecode(parts, "utf-8"), maxlen=0)  # also where no field of ours is read
         return msgspec.json.decode(content, type=kind)
     except msgspec.ValidationError as error:
         raise VocabularyError(source, fault_of(error), COPY) from None

@@ -5,7 +5,6 @@ Ray and on the executor of this machine, one unit of each in turn, so that both 
 The costs of the driver are those of a round of a real campaign: reading its result, and its commit.
 """
 
-import argparse
 import json
 import statistics
 import tempfile
@@ -27,9 +26,6 @@ from tests.cluster.plans import plug_in
 from tests.harness.postgres import BINARIES, server
 
 WORK_SECONDS = 0.2
-ROUND_SECONDS = 5.0
-"""Of the rounds that the overhead is told against."""
-
 PAIRS = 40
 COMMITS, TARGETS = 640, 64
 JOINED = 16
@@ -42,76 +38,61 @@ def working(keep, seconds, size):
     return bytes(size)
 
 
-def taken(executor, number, size):
-    """The seconds of one unit beyond its work."""
-    began = time.perf_counter()
-    executor.submit(Unit(str(number), working, arguments=(WORK_SECONDS, size)))
+def perform(executor, size):
+    """Have a unit performed."""
+    executor.submit(Unit("unit", working, arguments=(WORK_SECONDS, size)))
     while executor.next(10.0) is None:
         pass
-    return time.perf_counter() - began - WORK_SECONDS
 
 
-def overheads(size):
-    """Those of Ray, and of this machine's executor, in turn."""
-    ray, here = opened("local:1", 1), LocalExecutor(1)
-    try:
-        taken(ray, -1, size)  # the actor starts
-        pairs = [(taken(ray, n, size), taken(here, n, size)) for n in range(PAIRS)]
-    finally:
-        here.close()
-        ray.close()
-    return [one for one, _ in pairs], [other for _, other in pairs]
-
-
-def each(count, act):
-    """The median of the seconds that something takes."""
-    spent = []
+def milliseconds(count, *acts):
+    """The median of what each of these takes, of so many calls in turn."""
+    spent = [[] for _ in acts]
     for number in range(count):
-        began = time.perf_counter()
-        act(number)
-        spent.append(time.perf_counter() - began)
-    return statistics.median(spent)
+        for act, seconds in zip(acts, spent, strict=True):
+            began = time.perf_counter()
+            act(number)
+            seconds.append(time.perf_counter() - began)
+    return [round(1000 * statistics.median(seconds), 2) for seconds in spent]
 
 
-def round_of(parts, target, number):
+def round_of(parts, number):
     """A round of a target like that which was committed last."""
     kept = Kept(State, parts)
-    kept.state.schedule.number = number
+    kept.state.schedule.number = number // TARGETS
     kept.state.corpus += [Entry(b"%d/%d" % (number, n), "corpus") for n in range(JOINED)]
-    return kept.round(f"toy_bytes#{target}", seconds=ROUND_SECONDS)
+    return kept.round(f"toy_bytes#{number % TARGETS}", seconds=5.0)
 
 
 def committing(where, identity, parts):
     """The milliseconds of a commit into a database."""
     store = CampaignStore(where, "benchmark")
     store.begin(identity, anew=False)
-    spent = each(COMMITS, lambda n: store.commit([round_of(parts, n % TARGETS, n // TARGETS)]))
-    return round(1000 * spent, 2)
+    return milliseconds(COMMITS, lambda number: store.commit([round_of(parts, number)]))[0]
 
 
 def main():
     """Measure all, and print it."""
-    argparse.ArgumentParser(description=__doc__).parse_args()
     with ExitStack() as held:
         folder = Path(held.enter_context(tempfile.TemporaryDirectory()))
         where, plan = str(folder / "campaign.db"), campaign(plug_in(folder), 1, 1500)
         made = session(plan, where, folder / "out", LocalExecutor(2))
         (used,) = [one for one in made.events if isinstance(one, ClusterUsed)]
-        store = CampaignStore(where, "test")
-        identity = plan.identity()
+        store, identity = CampaignStore(where, "test"), plan.identity()
         store.begin(identity, anew=False)
         parts = store.parts("toy_bytes#0")
-        packed = Came("mark", done=round_of(parts, 0, 0)).packed()
+        packed = Came("mark", done=round_of(parts, 0)).packed()
         size = used.bytes // used.units
-        ray, here = overheads(size)
+        ray, here = opened("local:1", 1), LocalExecutor(1)
+        for executor in (ray, here):
+            held.callback(executor.close)
+            perform(executor, size)  # the actor starts
+        both = milliseconds(PAIRS, lambda _: perform(ray, size), lambda _: perform(here, size))
         told = {
             "bytes a unit": size,
-            "overhead of a unit on Ray, ms": round(1000 * statistics.median(ray), 2),
-            "the same here, ms": round(1000 * statistics.median(here), 2),
-            "share of a round of 5 s, %": round(
-                100 * (statistics.median(ray) - statistics.median(here)) / ROUND_SECONDS, 3
-            ),
-            "reading a result, ms": round(1000 * each(50, lambda _: Came.unpacked(packed)), 2),
+            "overhead of a unit on Ray, ms": both[0] - 1000 * WORK_SECONDS,
+            "the same here, ms": both[1] - 1000 * WORK_SECONDS,
+            "reading a result, ms": milliseconds(50, lambda _: Came.unpacked(packed))[0],
             "commit, SQLite, ms": committing(str(folder / "other.db"), identity, parts),
         }
         if BINARIES:

@@ -7,7 +7,7 @@ expectations know of, so that every other finding, every withdrawal, every growt
 what is known to be linear, and every exit status but 0 is false. The other kinds have a planted
 mistake, which must be named, with its cause, and nobody else.
 
-Results are kept in ``results.jsonl`` as they come, and the same command goes on with them. Exit
+Each run has a folder, with its result when it is done: the same command goes on with these. Exit
 status: 0 where nothing was wrong, 1 otherwise, 130 interrupted.
 """
 
@@ -26,11 +26,9 @@ import sys
 import time
 import zlib
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
-
-import msgspec
 
 from harness.events import BatchDone, GrowthJudged, Measured, read_events
 from harness.verdict.coverage import Coverage
@@ -207,10 +205,21 @@ def busy(count):
             one.wait()
 
 
-def carry_out(run, folder):
-    """Make one run in a folder of its own, from there, as a user does."""
-    shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(parents=True)
+def result_of(run, folder):
+    """The result of a run in a folder of its own, made from there as a user does where it has
+    none."""
+    kept = folder / "result.json"
+    if not kept.exists():
+        shutil.rmtree(folder, ignore_errors=True)
+        folder.mkdir(parents=True)
+        made = carried_out(run, folder)
+        kept.write_text(json.dumps([made.seconds, made.wrong]))
+        print(f"{run.name}: {len(made.wrong)} wrong", flush=True)
+    return Result(run, *json.loads(kept.read_text()))
+
+
+def carried_out(run, folder):
+    """Make one run; its output stays where something is wrong with it."""
     given = os.environ | {"PYTHONPATH": str(ROOT)}
     given.pop("TOKGATE_LEDGER", None)  # runs of a benchmark are nobody's history
     if run.cold:
@@ -230,9 +239,8 @@ def carry_out(run, folder):
         ).returncode  # fmt: skip
     seconds, record = time.monotonic() - began, folder / "out" / "run.jsonl"
     result = judged(run, read_events(record) if record.exists() else (), status, seconds)
-    shutil.rmtree(folder / "caches", ignore_errors=True)
-    if not result.wrong:
-        shutil.rmtree(folder / "out", ignore_errors=True)
+    for name in ("caches", *["out"] * (not result.wrong)):
+        shutil.rmtree(folder / name, ignore_errors=True)
     return result
 
 
@@ -272,13 +280,6 @@ def table(results):
     )
 
 
-def read(path):
-    """The results so far; a last line cut short by a kill is passed over."""
-    text = path.read_text("utf-8") if path.exists() else ""
-    whole = text[: text.rfind("\n") + 1]
-    return [msgspec.json.decode(line, type=Result) for line in whole.splitlines()]
-
-
 def main():
     """Plan, run what is left of it, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
@@ -290,30 +291,16 @@ def main():
     parser.add_argument("--kinds", nargs="+", choices=kinds, default=kinds)
     parser.add_argument("--out", type=Path, default=Path("tokgate-false-alarms"))
     asked = parser.parse_args()
-    out = asked.out.resolve()
-    out.mkdir(parents=True, exist_ok=True)
     wanted = plan(asked.kinds, asked.load, asked.runs, asked.planted, asked.cold)
-    found = [one for one in read(out / "results.jsonl") if one.run in {*wanted}]
-    (out / "results.jsonl").write_text("".join(map(line_of, found)), encoding="utf-8")
+    found, interrupted = [], False
     signal.signal(signal.SIGTERM, signal.default_int_handler)
-    interrupted = False
     try:
-        for run in wanted:
-            if run not in {one.run for one in found}:
-                found.append(carry_out(run, out / run.name))
-                with (out / "results.jsonl").open("a", encoding="utf-8") as lines:
-                    lines.write(line_of(found[-1]))
-                print(f"{len(found):4}  {run.name}: {len(found[-1].wrong)} wrong", flush=True)
+        found.extend(result_of(run, asked.out.resolve() / run.name) for run in wanted)
     except KeyboardInterrupt:
         print("interrupted: the same command goes on", file=sys.stderr)
         interrupted = True
     print(f"{len(found)} of {len(wanted)} runs\n\n{table(found)}")
     sys.exit(130 if interrupted else int(any(one.wrong for one in found)))
-
-
-def line_of(result):
-    """A result as it is kept."""
-    return json.dumps(asdict(result)) + "\n"
 
 
 if __name__ == "__main__":

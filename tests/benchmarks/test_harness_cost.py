@@ -9,12 +9,10 @@ The table of docs/speed.md: ``make bench ARGS="-k differential_cases"``; cases a
 (5,000 of the largest set) by the column ``Min``.
 """
 
-import random
 from collections import deque
 
 import pytest
 
-from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.checks.questions import judge
 from harness.core.comparisons import contracts_of
@@ -24,7 +22,7 @@ from harness.workers import Limits
 from harness.workers.pool import WorkerPool
 from impls import registry, roster
 from impls.interface import Mode
-from tests.data import data_path
+from tests.benchmarks.inputs import o200k, text_of
 
 CASES = 20_000
 BATCH = 1024
@@ -42,19 +40,9 @@ TEXT = Mode(pretokenize=True)
 
 @pytest.fixture(scope="module")
 def inputs():
-    """Words, numbers and punctuation of about 64 bytes, no two alike."""
-    rng = random.Random(64)
-    words = [
-        "".join(rng.choices("etaoinshrdlucmfwypvbgkjqxz", k=rng.randint(1, 10)))
-        for _ in range(5000)
-    ]
-    made = []
-    for _ in range(CASES):
-        text = ""
-        while len(text) < 60:
-            text += rng.choice(words) + rng.choice((" ", " ", " ", ", ", ". ", "\n", "(", " 12"))
-        made.append(text[:64].encode())
-    return made
+    """Pieces of 64 bytes of one text."""
+    text = text_of(CASES * 64)
+    return [text[at : at + 64] for at in range(0, len(text), 64)]
 
 
 class Setting:
@@ -67,9 +55,7 @@ class Setting:
                     registry.resolve(name).about  # noqa: B018 (it raises where it is missing)
                 except ImportError as error:
                     pytest.skip(str(error))
-        vocabulary = sources.resolve(
-            str(data_path("vocabs/o200k_base.tiktoken.gz")) + "#pattern=o200k_base"
-        )
+        vocabulary = o200k()
         participants, _ = selection.participants(names)
         found = contracts_of(vocabulary, participants, frozenset(["tiktoken"]), proper=True)
         self.contract = next(c for c in found if c.mode == TEXT)

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import base64
+import gzip
 import json
+import random
+import tomllib
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
 import regex
+import zstandard
 
 from corpora.families import user
 from corpora.grammars.corpus import CorpusError, read_cases
-from corpora.vocabularies import sources
-from corpora.vocabularies.gguf_file import to_gguf
+from corpora.vocabularies import gguf_file, sources
 from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.preflight import preflight
@@ -25,21 +28,11 @@ from harness.studies.survey import defects
 from harness.verdict import bounds, expectations
 from reports import summary_json
 from reports.record import RunRecord
-from tests.fuzzing.binary import damaged_gguf, damaged_proto, damaged_tar, gguf_fields, parsed
-from tests.fuzzing.mutation import (
-    damaged_bytes,
-    damaged_lines,
-    damaged_toml,
-    damaged_tree,
-    encoded,
-    odd_rank_field,
-    packed,
-    text_of,
-    tree_of,
-)
+from tests.fuzzing import writers
+from tests.fuzzing.damage import Object, damaged_bytes, damaged_tree, tree_of
+from tests.reports import records
 
 if TYPE_CHECKING:
-    import random
     from collections.abc import Callable
     from pathlib import Path
 
@@ -48,8 +41,9 @@ if TYPE_CHECKING:
 class Format:
     """A format. file: the name that a mutant is given.
 
-    mutant: a damaged file. use: load it, and do with what was loaded what a run would; whether it
-    was accepted. ``use`` raises :class:`Unclear` for a refusal that is not one clear line; whatever
+    mutant: makes a damaged file. use: loads it, and does with what was loaded what a run would;
+    whether it was accepted. ``use`` raises :class:`Unclear` for a refusal that is not one
+    clear line; whatever
     else it raises is a defect of ours, too.
     """
 
@@ -109,30 +103,30 @@ def hold_whole(vocabulary):
         vocabulary.spelling(token_id)
 
 
-def _ranks(rng):
-    tokens = [b"a", b"b", b"c", b"ab", b"abc", b" ", b" ab", "é".encode(), b"\xc3", b"\xa9"]
-    content = b"".join(b"%s %d\n" % (base64.b64encode(t), i) for i, t in enumerate(tokens))
-    if rng.random() < 0.8:
-        content = damaged_lines(content, rng, lambda: odd_rank_field(rng))
-    return _bytes_too(content, rng)
-
-
-def _bytes_too(content, rng):
-    """Sometimes with damaged bytes, sometimes gzipped."""
-    return packed(damaged_bytes(content, rng) if rng.random() < 0.25 else content, rng)
-
-
-def _json(*documents):
-    """Mutants of JSON documents, made when the first is asked for."""
+def damaged(write, *documents):
+    """What makes mutants: documents as trees, made when the first is asked for, mostly damaged
+    there, sometimes in the bytes of the file, and seldom compressed, and damaged after that."""
     trees = cache(lambda: [tree_of(make()) for make in documents])
 
     def mutant(rng):
         tree = rng.choice(trees())
-        if rng.random() < 0.9:
-            tree = damaged_tree(tree, rng)
-        return _bytes_too(encoded(text_of(tree)), rng)
+        content = write(damaged_tree(tree, rng) if rng.random() < 0.9 else tree)
+        if rng.random() < 0.2:
+            content = damaged_bytes(content, rng)
+        if rng.random() < 0.08:
+            content = gzip.compress(content, 1, mtime=0)
+            if rng.random() < 0.4:
+                content = zstandard.ZstdCompressor().compress(gzip.decompress(content))
+            if rng.random() < 0.4:
+                content = damaged_bytes(content, rng)
+        return content or b"\n"  # which every reader refuses by itself
 
     return mutant
+
+
+def _ranks():
+    tokens = [b"a", b"b", b"c", b"ab", b"abc", b" ", b" ab", "é".encode(), b"\xc3", b"\xa9"]
+    return [[base64.b64encode(token).decode(), rank] for rank, token in enumerate(tokens)]
 
 
 def _tiktoken_json():
@@ -220,29 +214,41 @@ def _written(name):
     return lambda: json.loads(to_tokenizer_json(_toy(name), True))
 
 
-@cache
-def _protos():
-    return [parsed(to_model_proto(_toy(name)), 1) for name in ("toy_unigram", "toy_characters")]
+def _message(proto):
+    """The fields of a message by their numbers, repeated ones as often as they are there."""
+    made = Object()
+    for field, value in proto.ListFields():
+        one = isinstance(value, str | bytes | int | float) or hasattr(value, "ListFields")
+        for part in [value] if one else value:
+            tree = _message(part) if hasattr(part, "ListFields") else part
+            made.append([field.number, tree])
+    return made
 
 
-def _proto(rng):
-    return _bytes_too(damaged_proto(rng.choice(_protos()), rng), rng)
+def _proto(name):
+    def made():
+        from sentencepiece import sentencepiece_model_pb2
+
+        proto = sentencepiece_model_pb2.ModelProto()
+        proto.ParseFromString(to_model_proto(_toy(name)))
+        return _message(proto)
+
+    return made
 
 
-@cache
-def _ggufs():
-    others = [_toy(name) for name in ("toy_characters", "toy_unigram", "toy_wordpiece")]
-    merges = replace(_toy("toy_merges"), splits=PATTERNS["gpt2"])
-    return [gguf_fields(to_gguf(vocabulary)) for vocabulary in (merges, *others)]
+def _gguf(name, **changes):
+    def made():
+        model, fields = gguf_file.written(replace(_toy(name), **changes))
+        named = {f"tokenizer.ggml.{key}": value for key, value in fields.items() if value != []}
+        header = {"version": 3, "tensors": 0}
+        return header | {"general.architecture": "llama", "tokenizer.ggml.model": model} | named
 
-
-def _gguf(rng):
-    return _bytes_too(damaged_gguf(rng.choice(_ggufs()), rng), rng)
+    return made
 
 
 # --- our own files --------------------------------------------------------------------------------
 
-EXPECTATIONS = b"""\
+EXPECTATIONS = """\
 [[expected]]
 bucket = "equivalence/unigram/text/normalization/*/tokenizers"
 vocabulary = "unigram_nfkc"
@@ -261,7 +267,7 @@ memory = 64
 reason = "a heap of merges"
 """
 
-FAMILIES = b"""\
+FAMILIES = """\
 [[family]]
 name = "vertical-tabs"
 reason = "one line on whom it hurts"
@@ -270,7 +276,7 @@ pumps = [{ units = ["\\u000b", { hex = "ff" }], drawn = false }]
 suffix = "end"
 """
 
-DEFECTS = b"""\
+DEFECTS = """\
 [[defect]]
 library = "x"
 version = "0.1"
@@ -283,14 +289,6 @@ gives = [1, 2]
 right = "answers"
 reference = "tiktoken"
 """
-
-
-def _toml(content):
-    def mutant(rng):
-        made = damaged_toml(content, rng)
-        return damaged_bytes(made, rng) if rng.random() < 0.2 else made
-
-    return mutant
 
 
 def load_expectations(path):
@@ -331,28 +329,9 @@ def load_defects(path):
 
 
 def _record():
-    from tests.reports import records
-
     events = [*records.opening()[:6], *records.special(), *records.measured()[:2]]
     events += [*records.forced(), *records.grown(1, 4)[:3], records.finished("fail", reasons=["x"])]
-    return [tree_of(json.loads(event.to_json())) for event in events]
-
-
-def _events(rng):
-    lines = list(_lines())
-    for _ in range(rng.choice((1, 1, 2, 3))):
-        at, kind = rng.randrange(len(lines)), rng.randrange(8)
-        if kind < 6:
-            lines[at] = damaged_tree(lines[at], rng)
-        elif kind == 6:
-            del lines[at]
-        else:
-            lines.insert(at, rng.choice(lines))
-    content = encoded("".join(text_of(line) + "\n" for line in lines))
-    return damaged_bytes(content, rng) if rng.random() < 0.15 else content
-
-
-_lines = cache(_record)
+    return [json.loads(event.to_json()) for event in events]
 
 
 def load_record(path):
@@ -375,10 +354,32 @@ def load_corpus(path):
     return True
 
 
+def _archive():
+    case = {
+        "schema": {"type": "object", "properties": {"a": {"type": "string"}}},
+        "tests": [{"valid": True, "data": {"a": "x"}}, {"valid": False, "data": 1}],
+    }
+    names = ("a.json", "b/c.json", "/abs/../d.json", "x" * 300 + ".json", "u\udcff.json", "h")
+    kinds = ("0", "0", "0", "0", "5", "2")
+    pax = ({}, {"mtime": "1"}, {}, {"size": "1"}, {}, {"GNU.sparse.map": "0,5"})
+    return [
+        {"name": name, "type": kind, "link": "a.json", "size": None, "pax": more, "content": case}
+        for name, kind, more in zip(names, kinds, pax, strict=True)
+    ]
+
+
+def _toml(content):
+    return damaged(writers.to_toml, lambda: tomllib.loads(content))
+
+
+def _json(*documents):
+    return damaged(writers.to_json, *documents)
+
+
 FORMATS = {
     one.name: one
     for one in (
-        Format("tiktoken", "x.tiktoken", _ranks, load_vocabulary),
+        Format("tiktoken", "x.tiktoken", damaged(writers.to_ranks, _ranks), load_vocabulary),
         Format("tiktoken-json", "x.json", _json(_tiktoken_json), load_vocabulary),
         Format("tekken", "tekken.json", _json(_tekken), load_vocabulary),
         Format("json-bpe", "tokenizer.json", _json(_byte_bpe, _character_bpe), load_vocabulary),
@@ -386,18 +387,32 @@ FORMATS = {
         Format(
             "json-wordpiece", "tokenizer.json", _json(_written("toy_wordpiece")), load_vocabulary
         ),
-        Format("sentencepiece", "x.model", _proto, load_vocabulary),
-        Format("gguf", "x.gguf", _gguf, load_vocabulary),
+        Format(
+            "sentencepiece",
+            "x.model",
+            damaged(writers.to_proto, _proto("toy_unigram"), _proto("toy_characters")),
+            load_vocabulary,
+        ),
+        Format(
+            "gguf",
+            "x.gguf",
+            damaged(
+                writers.to_gguf,
+                _gguf("toy_merges", splits=PATTERNS["gpt2"]),
+                *map(_gguf, ("toy_characters", "toy_unigram", "toy_wordpiece")),
+            ),
+            load_vocabulary,
+        ),
         Format("expectations", "expect.toml", _toml(EXPECTATIONS), load_expectations),
         Format("families", "families.toml", _toml(FAMILIES), load_families),
         Format("defects", "defects.toml", _toml(DEFECTS), load_defects),
-        Format("record", "run.jsonl", _events, load_record),
-        Format("corpus", "schemas.tar", damaged_tar, load_corpus),
+        Format("record", "run.jsonl", damaged(writers.to_json_lines, _record), load_record),
+        Format("corpus", "schemas.tar", damaged(writers.to_tar, _archive), load_corpus),
     )
 }
 """By name, in the order of the table."""
 
 
-def mutant_of(form, rng):
-    """A mutant; never empty, which every reader refuses by itself."""
-    return form.mutant(rng) or b"\n"
+def mutant(form, seed, number):
+    """The mutant of this number: the same on every machine."""
+    return form.mutant(random.Random(f"{seed} {form.name} {number}"))

@@ -10,10 +10,7 @@ import base64
 import gzip
 import io
 import itertools
-import os
 import resource
-import signal
-import subprocess
 import sys
 import tarfile
 import tempfile
@@ -22,7 +19,10 @@ from pathlib import Path
 import zstandard
 
 from corpora.vocabularies import limits
-from tests.fuzzing.binary import varint
+from tests.fuzzing.damage import Object
+from tests.fuzzing.formats import FORMATS
+from tests.fuzzing.loaders import SECONDS, bound, described, in_child, warm_up
+from tests.fuzzing.writers import to_proto
 
 FILE = limits.MAX_FILE_BYTES
 
@@ -40,14 +40,13 @@ def _words(count, length):
     return (b"%0*d" % (length, number) for number in range(count))
 
 
-def _piece(text, score=b""):
-    inner = b"\x0a" + varint(len(text)) + text + score
-    return b"\x0a" + varint(len(inner)) + inner
+def _model(pieces):
+    """A model of these pieces, which are written already."""
+    return pieces + to_proto(Object([[2, Object([[3, 2]])]]))
 
 
-def _model(pieces, kind=2):
-    trainer = b"\x18" + varint(kind)
-    return pieces + b"\x12" + varint(len(trainer)) + trainer
+def _pieces(texts):
+    return _model(b"".join(to_proto(Object([[1, Object([[1, text]])]])) for text in texts))
 
 
 def _bpe(vocab, merges):
@@ -128,22 +127,21 @@ GIANTS = {
     "self tests": (
         "x.model",
         lambda: _model(
-            _piece(b"a")
-            + b"\x22\x81\x80\x80\x0f"
+            b"\x0a\x03\x0a\x01a\x22\x81\x80\x80\x0f"
             + _filled(b"", b"\x0a\x00", b"", (15 << 21) + 1).ljust((15 << 21) + 1, b"\x08"),
         ),
     ),
     "pieces of one letter": (
         "x.model",
-        lambda: _model(b"".join(_piece(b"a" * n) for n in range(1, 1450))),
+        lambda: _pieces(b"a" * n for n in range(1, 1450)),
     ),
     "pieces to the limit": (
         "x.model",
-        lambda: _model(b"".join(_piece(word) for word in _words(limits.MAX_IDS, 20))),
+        lambda: _pieces(_words(limits.MAX_IDS, 20)),
     ),
     "short pieces to the limit": (
         "x.model",
-        lambda: _model(b"".join(_piece(b"%x" % n) for n in range(limits.MAX_IDS))),
+        lambda: _pieces(b"%x" % n for n in range(limits.MAX_IDS)),
     ),
     "GGUF of strings": (
         "x.gguf",
@@ -164,62 +162,44 @@ GIANTS = {
 """By name: the file's name, and its content."""
 
 
-def load(name):
-    """Load one of them within limits, and print what became of it."""
-    from tests.fuzzing.formats import FORMATS
-    from tests.fuzzing.loaders import SECONDS, bound_memory, mutant
+def row(name):
+    """A line of the table: what becomes of one of them within the limits.
 
-    file, _ = GIANTS[name]
+    It is written, and loaded, in a child of its own, each of which begins with what this process
+    has: what writing took is no part of what loading may take.
+    """
+    file, content = GIANTS[name]
     form = next(one for one in FORMATS.values() if one.file == file.removesuffix(".gz"))
     with tempfile.TemporaryDirectory(prefix="tokgate-giant-") as folder:
         path = Path(folder, file)
-        subprocess.run([sys.executable, "-c", WRITE, name, str(path)], check=True)
-        for number in range(4):
-            warm = Path(folder, "warm", form.file)
-            warm.parent.mkdir(exist_ok=True)
-            warm.write_bytes(mutant(form, -1, number))
-            form.use(warm)
-        bound_memory()
-        before = resource.getrusage(resource.RUSAGE_SELF)
-        signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, SECONDS)
-        verdict = "accepted" if form.use(path) else "refused"
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        after = resource.getrusage(resource.RUSAGE_SELF)
-        seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-        grown = (after.ru_maxrss - before.ru_maxrss) >> 10
-        size = path.stat().st_size / 2**20
-        print(f"| {name} | {size:.1f} | {verdict} | {seconds:.1f} | {grown} |")
+        warm_up(form, Path(folder))
 
+        def load(tell):
+            bound(SECONDS)
+            before = resource.getrusage(resource.RUSAGE_SELF)
+            try:
+                verdict = "accepted" if form.use(path) else "refused"
+            except Exception as error:
+                verdict = f"OTHER: {described(error)}"
+            after = resource.getrusage(resource.RUSAGE_SELF)
+            seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+            grown = (after.ru_maxrss - before.ru_maxrss) >> 10
+            tell(f"{verdict} | {seconds:.1f} | {grown}")
 
-WRITE = """
-import pathlib, sys
-from tests.fuzzing.giants import GIANTS
-pathlib.Path(sys.argv[2]).write_bytes(GIANTS[sys.argv[1]][1]())
-"""
+        list(in_child(lambda tell: path.write_bytes(content())))
+        *told, died = in_child(load)
+        told = told or [f"OTHER: died by {died} | | "]
+        return f"| {name} | {path.stat().st_size / 2**20:.1f} | {told[0]} |"
 
 
 def main():
     """The table; 1 where one was neither refused nor accepted within the limits."""
-    if sys.argv[1:2] == ["--one"]:
-        load(sys.argv[2])
-        return 0
-    failed = False
     print("| file | MiB | | s | MiB more |\n|---|--:|---|--:|--:|")
+    failed = False
     for name in sys.argv[1:] or GIANTS:
-        done = subprocess.run(
-            [sys.executable, "-m", "tests.fuzzing.giants", "--one", name],
-            capture_output=True,
-            text=True,
-            check=False,
-            env={**os.environ},
-        )
-        if done.returncode:
-            failed = True
-            last = (done.stderr.strip().splitlines() or ["died"])[-1]
-            print(f"| {name} | | OTHER: {last[:100]} (status {done.returncode}) | | |")
-        else:
-            print(done.stdout, end="", flush=True)
+        line = row(name)
+        failed = failed or "OTHER" in line
+        print(line, flush=True)
     return int(failed)
 
 

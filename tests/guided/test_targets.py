@@ -17,6 +17,7 @@ from harness.studies.guided.making import CHOICES, Mutator, dictionary
 from harness.studies.guided.project import seeds, write
 from harness.studies.guided.subject import ALGORITHMS, Subject, small
 from harness.studies.guided.target import LONGEST, Asked, Disagreement, parsed
+from tests.harness.command import python
 from tests.reports import records
 
 ROOT = Path(__file__).parents[2]
@@ -34,22 +35,14 @@ needs_atheris = pytest.mark.skipif(
 )
 
 
-def run(command, folder, **environment):
-    """Run a target in a folder, where it leaves its crash."""
-    return subprocess.run(
-        command, capture_output=True, text=True, cwd=folder, timeout=300, check=False,
-        env={**os.environ, "PYTHONPATH": str(ROOT), **environment},
-    )  # fmt: skip
-
-
-def target(algorithm, *options):
-    """The command of a target.
+def target(folder, algorithm, *options):
+    """Run a target in a folder, where it leaves its crash.
 
     libFuzzer takes for its own the most memory that the process had which has started it: that of
     pytest, after a thousand tests, is beyond its limit.
     """
     module = "harness.studies.guided.target"
-    return [sys.executable, "-m", module, algorithm, *options, "-rss_limit_mb=0"]
+    return python("-m", module, algorithm, *options, "-rss_limit_mb=0", folder=folder)
 
 
 def named(algorithm):
@@ -65,15 +58,15 @@ def named(algorithm):
 )
 def test_a_planted_mistake_is_our_finding_with_our_reproducer(tmp_path, algorithm, plain):
     options = [*named(algorithm), "--findings", str(tmp_path / "found"), "-seed=1", "-runs=20000"]
-    ended = run(target(algorithm, *options, *["--plain"] * plain), tmp_path)
+    ended = target(tmp_path, algorithm, *options, *["--plain"] * plain)
     assert ended.returncode not in (0, 2), ended.stderr
     assert PLANTED[algorithm][1] in ended.stderr
     (reproducer,) = (tmp_path / "found").glob("look-*/findings/f-*/repro.py")
-    assert run([sys.executable, str(reproducer)], tmp_path).returncode == 1
+    assert python(str(reproducer), folder=tmp_path).returncode == 1
     if not plain:
         (crash,) = tmp_path.glob("crash-*")
-        look = [sys.executable, "-m", "harness.studies.guided.looking", algorithm, str(crash)]
-        again = run([*look, str(tmp_path / "again"), *named(algorithm)], tmp_path)
+        look = ("-m", "harness.studies.guided.looking", algorithm, str(crash))
+        again = python(*look, str(tmp_path / "again"), *named(algorithm), folder=tmp_path)
         assert again.returncode == 1, again.stderr
         assert PLANTED[algorithm][1] in again.stdout
 
@@ -81,50 +74,37 @@ def test_a_planted_mistake_is_our_finding_with_our_reproducer(tmp_path, algorith
 @pytest.mark.thorough
 def test_what_is_right_ends_without_a_finding(tmp_path):
     options = ["--impl", "wordpiece.bert", "--impl", "tokenizers", "--plain", "-runs=300"]
-    ended = run(target("wordpiece", *options), tmp_path)
+    ended = target(tmp_path, "wordpiece", *options)
     assert ended.returncode == 0, ended.stderr
     assert "without Atheris: nothing guides what comes next" in ended.stderr
-
-
-class Telling:
-    """Finds what it is told to."""
-
-    def __init__(self, *found):
-        self.told, self.asked = list(found), 0
-
-    def __call__(self, subject, data, out):
-        self.asked += 1
-        return self.told
 
 
 HERE = Path("here")
 NEW = records.found("f-1", b"x", bucket="b", difference="they differ")
 KNOWN = records.found("f-2", b"x", expected="known")
-
-
-def subject():
-    """A toy, with what is right and what is not."""
-    right, wrong = PLANTED["bpe"]
-    participants, _ = selection.participants([right, f"{MUTANTS}:{wrong}"])
-    return Subject("toy_runs", participants)
-
-
 SHOWS = b"bbaababa"
 
 
+def asking(subject, found):
+    """What asks a subject, where whoever looks finds these; and how often somebody looked."""
+    looks = []
+    return Asked([subject], lambda *given: looks.append(given) or found, HERE), looks
+
+
 def test_only_a_finding_of_the_harness_is_one():
-    one = subject()
-    assert one.suspicion(b"a") is None
-    assert one.suspicion(b"not of its alphabet") is None
-    assert one.suspicion(SHOWS) is not None
-    nothing = Telling()
-    asked = Asked([one], nothing, HERE)
+    right, wrong = PLANTED["bpe"]
+    participants, _ = selection.participants([right, f"{MUTANTS}:{wrong}"])
+    subject = Subject("toy_runs", participants)
+    assert subject.suspicion(b"a") is None
+    assert subject.suspicion(b"not of its alphabet") is None
+    assert subject.suspicion(SHOWS) is not None
+    asked, looks = asking(subject, [])
     for _ in range(40):
         asked(SHOWS)
-    assert nothing.asked == 6  # after 1, 2, 4, 8, 16 and 32 inputs: more rarely, but never ignored
+    assert len(looks) == 6  # after 1, 2, 4, 8, 16 and 32 inputs: more rarely, but never ignored
     said = r"b: they differ; reproduce: python here/look-\d+-1/findings/f-1/repro\.py"
     with pytest.raises(Disagreement, match=said):
-        Asked([one], Telling(NEW), HERE)(SHOWS)
+        asking(subject, [NEW])[0](SHOWS)
 
 
 class TwoFaults:
@@ -138,12 +118,12 @@ class TwoFaults:
 
 
 def test_what_is_expected_covers_only_what_it_explains():
-    looks = Telling(KNOWN)
-    asked = Asked([TwoFaults()], looks, HERE)
+    found = [KNOWN]
+    asked, looks = asking(TwoFaults(), found)
     for data in (b"x", b"ax", b"xbx", b"axa"):
         asked(data)
-    assert looks.asked == 1
-    looks.told = [NEW]
+    assert len(looks) == 1
+    found[:] = [NEW]
     asked(b"just x")
     with pytest.raises(Disagreement):
         asked(b"x and y")
@@ -189,8 +169,7 @@ def test_dictionaries_and_seeds():
 def test_options_of_libfuzzer_go_through():
     options, theirs = parsed(["bpe", "-runs=5", "--impl", "bpe.naive", "corpus", "-seed=1"])
     assert theirs == ["-runs=5", "-seed=1"]
-    assert (options.algorithm, options.impl) == ("bpe", ["bpe.naive"])
-    assert options.corpus == [Path("corpus")]
+    assert (options.impl, options.corpus) == (["bpe.naive"], [Path("corpus")])
 
 
 def test_every_algorithm_has_vocabularies_and_both_projects_are_whole():
@@ -211,39 +190,40 @@ def test_a_target_is_written_whole(tmp_path):
         assert b"given" in map(archive.read, archive.namelist())
 
 
-UV = """\
-#!/bin/sh
-# In place of uv: a Python that has tokgate already.
-if [ "$1 $2" = "python find" ]; then echo "{home}/bin/python3"; fi
-"""
+TOOLS = {
+    "home/bin/python3": 'exec {python} "$@"',
+    # In place of uv, which would need the network: a Python that has tokgate already.
+    "tools/uv": 'if [ "$1 $2" = "python find" ]; then echo "{folder}/home/bin/python3"; fi',
+}
 
 
 @pytest.mark.thorough  # builds all targets, after a campaign
 def test_what_the_script_builds_runs(tmp_path):
-    """All but the installation, which needs the network: uv is replaced."""
-    home, tools = tmp_path / "home", tmp_path / "tools"
-    for folder in (home / "bin", tools, tmp_path / "work", tmp_path / "out"):
-        folder.mkdir(parents=True)
-    python = home / "bin" / "python3"
-    python.write_text(f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    uv = tools / "uv"
-    uv.write_text(UV.format(home=home))
-    for one in (python, uv):
-        one.chmod(0o755)
-    out = tmp_path / "out"
-    built = run(
-        [str(ROOT / ".clusterfuzzlite" / "build.sh")], tmp_path, SRC=str(tmp_path), OUT=str(out),
-        WORK=str(tmp_path / "work"), SEED_CASES="100", PATH=f"{tools}:{os.environ['PATH']}",
-    )  # fmt: skip
-    assert built.returncode == 0, built.stderr
+    """All but the installation."""
+    for name, line in TOOLS.items():
+        tool = tmp_path / name
+        tool.parent.mkdir(parents=True)
+        tool.write_text(f"#!/bin/sh\n{line.format(python=sys.executable, folder=tmp_path)}\n")
+        tool.chmod(0o755)
+    out, work = tmp_path / "out", tmp_path / "work"
+    for folder in (out, work):
+        folder.mkdir()
+    given = {"SRC": tmp_path, "OUT": out, "WORK": work, "TOKGATE_FINDINGS": tmp_path / "found"}
+    paths = {"PATH": f"{tmp_path / 'tools'}:{os.environ['PATH']}", "PYTHONPATH": str(ROOT)}
+    environment = os.environ | paths | {name: str(path) for name, path in given.items()}
+
+    def run(*command):
+        ended = subprocess.run(
+            command, capture_output=True, text=True, cwd=tmp_path, check=False, timeout=300,
+            env=environment | {"SEED_CASES": "100"},
+        )  # fmt: skip
+        assert ended.returncode == 0, ended.stderr
+
+    run(str(ROOT / ".clusterfuzzlite" / "build.sh"))
     found = {one.name for one in out.iterdir() if os.access(one, os.X_OK) and one.is_file()}
     assert found == {f"fuzz_{algorithm}" for algorithm in ALGORITHMS}
     with zipfile.ZipFile(out / "fuzz_wordpiece_seed_corpus.zip") as archive:
         names = set(archive.namelist())
-    assert names & {one.name for one in (tmp_path / "work" / "seeds").iterdir()}
-    ran = run(
-        [str(out / "fuzz_wordpiece"), "--impl", "wordpiece.bert", "-runs=50",
-         f"-dict={out / 'fuzz_wordpiece.dict'}"],
-        tmp_path, TOKGATE_FINDINGS=str(tmp_path / "found"),
-    )  # fmt: skip
-    assert ran.returncode == 0, ran.stderr
+    assert names & {one.name for one in (work / "seeds").iterdir()}
+    words = f"-dict={out / 'fuzz_wordpiece.dict'}"
+    run(str(out / "fuzz_wordpiece"), "--impl", "wordpiece.bert", "-runs=50", words)

@@ -6,6 +6,7 @@ import contextlib
 from dataclasses import asdict, replace
 from pathlib import Path
 
+import pytest
 import sqlalchemy as sa
 from rich.console import Console
 
@@ -14,12 +15,21 @@ from harness.engine import streams
 from harness.ledger.engine import open_database
 from harness.studies.campaigns.store import CampaignStore, PartRow
 from harness.studies.fuzz import arms
+from harness.studies.fuzz import run as session
 from harness.studies.fuzz.plan import FuzzPlan
-from harness.studies.fuzz.run import execute
 from harness.studies.fuzz.state import State
+from harness.workers import worker
+from tests.durability import inside
 from tests.harness.toy_plans import toy_plan
 
 WRONG = Path(__file__).parents[1] / "mutants" / "in_process.py"
+
+
+@pytest.fixture
+def no_processes(monkeypatch):
+    """Workers and preparation without processes: a session takes a fraction of a second."""
+    monkeypatch.setattr(worker, "Process", inside.InsideProcess)
+    monkeypatch.setattr(session, "prepare", lambda *given: 0)
 
 
 def shrink_batches():
@@ -46,7 +56,7 @@ def run(plan, where, out, shows=None, **options):
     def progress(known):
         return shows or CampaignProgress(Console(quiet=True), None, known)
 
-    return execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
+    return session.execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
 
 
 def everything(where):

@@ -6,15 +6,15 @@ from dataclasses import replace
 import pytest
 
 from harness.events import BatchDone, GrowthJudged, Withdrawn
+from tests.benchmarks import false_alarms
 from tests.benchmarks.false_alarms import (
     GATES,
     PLANTED,
     SLOW,
     Run,
     judged,
-    line_of,
     plan,
-    read,
+    result_of,
     table,
     upper_bound,
 )
@@ -110,12 +110,16 @@ def test_of_the_slow_one_nothing_is_said_and_it_starves_nobody():
     assert "never judged" in judged(Run(SLOW, 0, False, 0), [], 0, 1.0).wrong[0]
 
 
-def test_the_table_and_the_results_on_disk(tmp_path):
+def test_the_table_is_made_of_results_on_disk(tmp_path, monkeypatch):
     runs = [Run("run", 0, False, 0), Run("run", 0, False, 1), Run("mini-grow", 4, False, 0)]
-    some = [judged(run, [died("a")] * run.nth, 0, 60.0) for run in runs]
+
+    def made(run, folder):
+        return judged(run, [died("a")] * run.nth, 0, 60.0)
+
+    monkeypatch.setattr(false_alarms, "carried_out", made)
+    some = [result_of(run, tmp_path / run.name) for run in runs]
+    monkeypatch.delattr(false_alarms, "carried_out")  # the same command goes on
+    assert [result_of(run, tmp_path / run.name) for run in runs] == some
     lines = table(some).splitlines()
     assert "| run | 0 | 2 (0) | 1 (at most 97.5%) | 60 |" in lines
     assert "- `mini-grow-load4-warm-000`: missed: mini-grow was not named" in lines
-    path = tmp_path / "results.jsonl"
-    path.write_text("".join(map(line_of, some)) + '{"run": ')
-    assert read(path) == some

@@ -23,39 +23,30 @@ from harness.verdict.expectations import Example, Expectation
 from impls.interface import Mode
 from tests.breadth import thorough
 from tests.harness.command import tokgate
-from tests.harness.fuzz_campaign import WRONG, everything, run, small_plan
+from tests.harness.fuzz_campaign import WRONG, everything, no_processes, run, small_plan
+
+__all__ = ["no_processes"]
 
 TOY = sources.resolve("toy_bytes")
 HERE = ("--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={WRONG}:OneToken")
-PAIR = (f"{WRONG}:OneToken",)
+PAIR = ("tests.durability.inside:Errs",)
 PLAIN = (*HERE, "--no-structured", "--no-coverage", "--no-canary")
 
 
 @pytest.mark.thorough  # whole campaigns, several of them
 def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path):
-    out = tmp_path / "out"
-    first = tokgate("fuzz", *PLAIN, "--budget=300cases", f"--out={out}")
-    assert first.returncode == 1, first.stderr
-    assert "new equivalence/bpe/raw/text" in first.stderr
-    about = json.loads((out / "campaign.json").read_text())
+    def told(status, said, *options):
+        done = tokgate("fuzz", *PLAIN, *options, f"--out={tmp_path}")
+        assert (done.returncode, said in done.stderr) == (status, True), done.stderr
+        return done.stderr.count("\n"), json.loads((tmp_path / "campaign.json").read_text())
+
+    _, about = told(1, "new equivalence/bpe/raw/text", "--budget=300cases")
     assert about["new"] and about["outlooks"][0]["seen"] > 100
-
-    second = tokgate("fuzz", *PLAIN, "--budget=900cases", f"--out={out}")
-    assert second.returncode == 1, second.stderr
-    assert "0 new findings, 1 known" in second.stderr
-    about = json.loads((out / "campaign.json").read_text())
+    _, about = told(1, "0 new findings, 1 known", "--budget=900cases")
     assert (about["new"], about["cases"]) == ([], 900)
-    assert 'id="trends"' in (out / "report.html").read_text()
-
-    other = tokgate("fuzz", *PLAIN, "--seed=1", f"--out={out}")
-    assert other.returncode == 2
-    assert "was started with seed 0, not 1" in other.stderr
-    assert "--anew" in other.stderr
-    assert other.stderr.count("\n") == 1
-
-    anew = tokgate("fuzz", *PLAIN, "--budget=300cases", "--seed=1", "--anew", f"--out={out}")
-    assert anew.returncode == 1, anew.stderr
-    assert "0 new findings, 1 known" in anew.stderr
+    lines, _ = told(2, "was started with seed 0, not 1; give the same options", "--seed=1")
+    assert lines == 1
+    told(1, "0 new findings, 1 known", "--budget=300cases", "--seed=1", "--anew")
 
 
 def test_where_none_is_named_vocabularies_are_drawn_too():
@@ -68,21 +59,20 @@ def test_where_none_is_named_vocabularies_are_drawn_too():
 
 
 def test_a_campaign_is_held_by_one_process(tmp_path, monkeypatch):
-    monkeypatch.setattr("harness.studies.campaigns.store.RELEASE_SECONDS", 0.1)
+    """Whose hold may outlive it for a moment where it was killed."""
     where = str(tmp_path / "x.db")
-    with CampaignStore(where, "a").held():
-        second = CampaignStore(where, "a").held()
-        with pytest.raises(SelectionError, match="another process is at the campaign"):
-            second.__enter__()
-        with CampaignStore(where, "b").held():
-            pass
-
-
-def test_a_hold_may_outlive_a_killed_session_for_a_moment(tmp_path):
-    held = CampaignStore(str(tmp_path / "x.db"), "test").held()
+    held = CampaignStore(where, "a").held()
     held.__enter__()
+    with monkeypatch.context() as patch:
+        patch.setattr("harness.studies.campaigns.store.RELEASE_SECONDS", 0.1)
+        with (
+            CampaignStore(where, "b").held(),
+            pytest.raises(SelectionError, match="another process is at the campaign"),
+            CampaignStore(where, "a").held(),
+        ):
+            pass
     threading.Timer(0.3, held.__exit__, (None, None, None)).start()
-    with CampaignStore(str(tmp_path / "x.db"), "test").held():
+    with CampaignStore(where, "a").held():
         pass
 
 
@@ -108,10 +98,11 @@ def test_differences_of_identities_are_named(change, told):
     assert difference(one, one | change) == told
 
 
+@pytest.mark.usefixtures("no_processes")
 def test_each_session_is_a_run_of_the_ledger_and_has_its_expectations(tmp_path):
     where, plan = str(tmp_path / "x.db"), small_plan(600, PAIR)
     assert run(plan, where, tmp_path / "out").finished.verdict == "fail"
-    known = Expectation("equivalence/*/mini-one-token", {}, "planted", examples=(Example(b"\x87"),))
+    known = Expectation("equivalence/*/mini-errs", {}, "planted", examples=(Example(b"\x87"),))
     triaged = replace(plan, plan=replace(plan.plan, expectations=[known]))
     second = run(triaged, where, tmp_path / "out")
     assert second.finished.verdict == "pass", second.finished.reasons
@@ -119,24 +110,23 @@ def test_each_session_is_a_run_of_the_ledger_and_has_its_expectations(tmp_path):
     unexpected, _ = trends.findings(history(open_database(where)))
     assert [value for *_, value in unexpected.points] == [1, 0]
     (found,) = history(open_database(where)).runs[0].coverage.findings.values()
-    assert found.bucket == "equivalence/bpe/raw/text/bytes/mini-one-token"
+    assert found.bucket == "equivalence/bpe/raw/text/bytes/mini-errs"
 
 
-def test_mutants_of_the_corpus_are_asked_and_another_seed_is_another_campaign(
-    tmp_path,
-):
-    inputs = []
-    for seed in range(2):
+@pytest.mark.usefixtures("no_processes")
+def test_mutants_of_the_corpus_are_asked_and_another_seed_is_another_campaign(tmp_path):
+    def asked(seed):
         where = str(tmp_path / f"{seed}.db")
         made = run(small_plan(600, ("bpe.heap",), seed=seed), where, tmp_path / "out")
-        assert made.finished.verdict == "pass"
         (target,) = made.about["targets"].values()
         assert target["arms"][CORPUS]["cases"] > 0
         assert target["corpus"] > 50
-        inputs.append(everything(where)["inputs"])
-    assert inputs[0] != inputs[1]
+        return everything(where)["inputs"]
+
+    assert asked(0) != asked(1)
 
 
+@pytest.mark.usefixtures("no_processes")
 def test_inputs_to_begin_with_come_first(tmp_path):
     plan = small_plan(10, PAIR)
     one = replace(plan.plan, generators=[g for g in plan.plan.generators if g.name == "repeats"])
@@ -207,12 +197,17 @@ def test_findings_are_shared_and_those_of_others_taken_up(tmp_path):
     assert everything(str(tmp_path / "2.db")) == again
 
 
-def test_databases_have_names(tmp_path):
+@pytest.mark.parametrize(
+    ("where", "kind"),
+    [("github:owner/repository", "GitHub"), ("redis://localhost:1/0", "Redis"), ("x", "Directory")],
+)
+def test_databases_have_names(tmp_path, monkeypatch, where, kind):
+    monkeypatch.chdir(tmp_path)
+    if kind == "Redis":
+        pytest.importorskip("redis")
+    assert kind in repr(open_examples(where))
     with pytest.raises(SelectionError, match="github:OWNER/REPO"):
         open_examples("github:nobody")
-    assert "GitHub" in repr(open_examples("github:owner/repository"))
-    pytest.importorskip("redis")
-    assert "Redis" in repr(open_examples("redis://localhost:1/0"))
 
 
 # Atheris.
@@ -246,6 +241,7 @@ def test_what_atheris_can_instrument():
 
 
 @pytest.mark.thorough  # a whole campaign
+@pytest.mark.usefixtures("no_processes")
 def test_cost_guides_where_it_is_asked_to(tmp_path, monkeypatch):
     monkeypatch.setattr("harness.studies.fuzz.target.EVERY", 1)
     plan = replace(small_plan(800, ("bpe.heap",)), costly=True)

@@ -8,9 +8,9 @@ from harness.engine.suites import Budget
 from harness.events import BatchDone
 from harness.studies.campaigns.session import TURN_SECONDS, turn
 from harness.studies.fuzz import run as campaign
-from harness.workers import worker as workers
-from tests.durability import inside
-from tests.harness.fuzz_campaign import run, small_plan
+from tests.harness.fuzz_campaign import no_processes, run, small_plan
+
+__all__ = ["no_processes"]
 
 
 def test_in_a_short_session_each_target_has_its_turn():
@@ -30,9 +30,7 @@ def test_what_a_campaign_needs_is_made_before_its_time_begins(monkeypatch, tmp_p
 
 
 @pytest.mark.parametrize("named", [True, False])
-def test_what_was_named_has_a_round_though_the_time_is_over(monkeypatch, tmp_path, named):
-    monkeypatch.setattr(workers, "Process", inside.InsideProcess)
-    monkeypatch.setattr(campaign, "prepare", lambda *given: 0)
+def test_what_was_named_has_a_round_though_the_time_is_over(no_processes, tmp_path, named):
     made = small_plan(60, ("bpe.heap",), ("toy_bytes", "toy_ties", "toy_acbb"))
     asked = {"vocabularies": list(made.plan.vocabularies)} if named else {}
     plan = replace(made.plan, budget=Budget(seconds=1e-3), asked=asked, jobs=1)

@@ -92,13 +92,9 @@ def test_a_file_of_families_gives_back_what_was_added_and_keeps_what_was_there(
 @pytest.mark.parametrize(
     ("text", "fault"),
     [
-        ("[[family]]\nname = 'a'", "a name and a reason"),
         (NAMED, "missing required field `pumps`"),
         (f"{NAMED}\npumps = [{{units = []}}]", "needs up to"),
-        (f"{NAMED}\npumps = [{{units = [3]}}]", "expected `str | object`, got `int`"),
         (f"{NAMED}\npumps = [{{units = ['x']}}]\nx = 1", "unknown field `x`"),
-        ("family = 3", "more than"),
-        ("[[family", "families.toml"),
     ],
 )
 def test_a_wrong_file_is_one_line(text, fault, tmp_path):
@@ -127,15 +123,17 @@ def test_minimising_leaves_what_matters():
     assert smallest(heavy, keeps, lambda: False) == heavy
 
 
-def test_a_smaller_pattern_costs_as_much():
+@pytest.mark.parametrize(
+    ("cost", "aim", "units", "small"),
+    [
+        (runs(b"#"), Aim.COST, (b"##", b"#" * 30), RUN),
+        (many(b"\n"), Aim.GROWTH, (b"\n", b"abc"), Pattern((Pump((b"\n",)),))),
+    ],
+)
+def test_a_smaller_pattern_costs_as_much(cost, aim, units, small):
     sizes, time = Sizes(512, 2048, 8192, 8192), Countdown(60.0).start()
-    heavy = Candidate(Pattern((Pump((b"##", b"#" * 30)),), suffix=b"tail"), "bred")
-    spread = Candidate(Pattern((Pump((b"\n", b"abc")),)), "bred")
-    for cost, aim, one, small in (
-        (runs(b"#"), Aim.COST, heavy, RUN),
-        (many(b"\n"), Aim.GROWTH, spread, Pattern((Pump((b"\n",)),))),
-    ):
-        assert [*polished(gauge_of(Planted(cost)), [(aim, one)], sizes, A_BYTE, time)] == [small]
+    one = Candidate(Pattern((Pump(units),), suffix=b"tail"), "bred")
+    assert [*polished(gauge_of(Planted(cost)), [(aim, one)], sizes, A_BYTE, time)] == [small]
 
 
 def test_a_death_is_made_small_in_pattern_and_size():
@@ -143,9 +141,8 @@ def test_a_death_is_made_small_in_pattern_and_size():
     pattern = Pattern((Pump((b"(", b"a", b"(")),), b"start")
     death = Death(pattern, 65536, 65536, Status.CRASHED, "signal")
     [entry] = smallest_deaths(gauge_of(planted), [death], Countdown(60.0).start())
-    assert entry.kind == "crashed"
-    assert entry.expression == "(b'(' * n)[:n]"
-    assert 3000 <= (entry.length or 0) < 6000 * 1.5
+    assert (entry.kind, entry.expression) == ("crashed", "(b'(' * n)[:n]")
+    assert 3000 <= entry.length < 6000 * 1.5
 
 
 def test_finals_send_home_the_harmless_and_compare_the_rest():
@@ -210,26 +207,16 @@ def report():
 
 def test_the_page_and_the_table_say_what_was_found():
     assert report_of(asdict(report())) == report()
-    assert verdict(report()) == (
-        "the worst input found costs 2.00 times the worst listed family (letter-run, which it was "
-        "not told of) at 64 KiB; 1 way to bring it down"
-    )
+    assert "2.00 times the worst listed family" in verdict(report())
     shown = html.render(page(report(), []))
-    assert shown.count('<div class="plot"') == 1
     assert len(plot_of(shown)["series"]) == 3, "what was found, what is listed, and prose, in one"
-    for part in (
-        '<td class="num">16.0</td>',
-        '<td class="num bad" data-sort="9e99">no answer</td>',
-        "killed by SIGSEGV &lt;b&gt;",
-        "(b&#39;#&#39; * n)[:n]",
-    ):
-        assert part in shown
+    assert "killed by SIGSEGV &lt;b&gt;" in shown
     console = Console(width=120, record=True)
     for part in terminal.render(page(report(), []).blocks):
         console.print(part)
     text = console.export_text()
-    assert "2.00 (1.90 to 2.10)" in text
-    assert "at 5,000 bytes" in text
+    for part in ("16.0", "no answer", "(b'#' * n)[:n]", "2.00 (1.90 to 2.10)", "at 5,000 bytes"):
+        assert part in text
 
 
 def test_results_become_families_with_their_reasons():

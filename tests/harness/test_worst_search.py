@@ -1,19 +1,17 @@
 """The search finds what is planted, within a number of measurements, and goes on where it was."""
 
-import random
 import re
 
 import pytest
 
 from corpora.families.pattern import Pattern, Pump
 from corpora.vocabularies import sources
-from harness.core.messages import Meter
 from harness.core.outcomes import Status
 from harness.studies.campaigns.state import Kept
 from harness.studies.worst.gauge import portions
 from harness.studies.worst.patterns import Breeder, niche
-from harness.studies.worst.search import ENOUGH_DEATHS, Search
-from harness.studies.worst.state import Aim, Candidate, Sizes, State
+from harness.studies.worst.search import ENOUGH_DEATHS, FOLLOWED_BYTES, FOLLOWING, Search
+from harness.studies.worst.state import Aim, Candidate, Sizes, State, place_of
 from tests.breadth import thorough_from
 from tests.harness.planted_costs import A_BYTE, Planted, gauge_of, many, runs
 
@@ -29,66 +27,71 @@ def breeder():
     return Breeder(sources.resolve("toy_bytes"))
 
 
-def searched(breeder, gauge, found, seed=0):
-    """A search that has found it; fails where it takes too many measurements."""
-    search = Search(breeder, gauge_of(gauge), SIZES, seed, State(control=A_BYTE))
+def costly(search, times):
+    """What costs so many times as much as prose, as an input; nothing where nothing does."""
+    for one in search.leaders(Aim.COST):
+        if one.cost(SIZES.large) > times * A_BYTE:
+            return search.leaders()[0].pattern.make(SIZES.large)
+    return b""
+
+
+def grows(search):
+    """Whether something with a newline grows, whatever it costs."""
+    first = search.leaders(Aim.GROWTH)[:1]
+    scores = [SIZES.score(one, Aim.GROWTH, A_BYTE) for one in first]
+    return scores > [1.8] and b"\n" in first[0].pattern.make(SIZES.large)
+
+
+def overflows(search):
+    """Whether a death by depth is known; and if so, that nobody who died leads."""
+    for death in search.state.deaths.values():
+        assert (death.status, death.length >= 5000) == (Status.CRASHED, True)
+        leaders = [one.pattern for one in search.leaders() if one.looks(death.size)]
+        assert death.pattern not in leaders
+    return bool(search.state.deaths)
+
+
+DEEP = re.compile(rb"([(\[{<])\1{5000}")
+
+PLANTED = {
+    "runs of one byte": ({"time": runs(b"#")}, lambda s: b"#" * 100 in costly(s, 15)),
+    "many newlines wherever they stand": (
+        {"time": many(b"\n")},
+        lambda s: costly(s, 10).count(b"\n") > SIZES.large / 2,
+    ),
+    # What grows costs less than all else at the sizes of the search, and more beyond.
+    "growth": (
+        {"time": lambda d: A_BYTE * (len(d) - d.count(b"\n")) + d.count(b"\n") ** 2 / 50},
+        grows,
+    ),
+    "an overflow of the stack at a depth": (
+        {"dies": lambda data: Status.CRASHED if DEEP.search(data) else None},
+        overflows,
+    ),
+    "a hog of memory": (
+        {"memory": lambda data: 4000 * data.count(b"\n") + 4096},
+        lambda s: any((one.memory(SIZES.large) or 0) > 500 for one in s.leaders(Aim.MEMORY)[:1]),
+    ),
+    # Two of 260 tokens, side by side: by chance one pattern of some thousands has them.
+    "a pair of tokens": (
+        {"time": many(b"\x01\x02")},
+        lambda s: costly(s, 2.5).count(b"\x01\x02") > 300,
+    ),
+}
+"""What is planted, and whether a search has found it."""
+
+
+EVERY = [(name, 0) for name in PLANTED]
+MORE = [(name, seed) for name in [*PLANTED][:2] for seed in (1, 2)]
+
+
+@pytest.mark.parametrize(("name", "seed"), thorough_from(len(EVERY) - 1, EVERY + MORE))
+def test_it_finds(breeder, name, seed):
+    planted, found = PLANTED[name]
+    search = Search(breeder, gauge_of(Planted(**planted)), SIZES, seed, State(control=A_BYTE))
     while not found(search):
         assert search.state.cases < MOST, search.leaders()[0].pattern.expression()
         search.step()
-    return search
-
-
-def dear(times):
-    """Whether something costs so many times as much as prose."""
-    return lambda search: any(
-        one.cost(SIZES.large) > times * A_BYTE for one in search.leaders(Aim.COST)
-    )
-
-
-@pytest.mark.parametrize("seed", thorough_from(1, range(3)))
-def test_it_finds_runs_of_one_byte(breeder, seed):
-    search = searched(breeder, Planted(runs(b"#")), dear(15), seed)
-    assert b"#" * 100 in search.leaders()[0].pattern.make(SIZES.large)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_it_finds_many_newlines_wherever_they_stand(breeder, seed):
-    search = searched(breeder, Planted(many(b"\n")), dear(10), seed)
-    assert search.leaders()[0].pattern.make(SIZES.large).count(b"\n") > SIZES.large / 2
-
-
-@pytest.mark.thorough  # a whole search
-def test_it_finds_a_pair_of_tokens(breeder):
-    # Two of 260 tokens, side by side: by chance one pattern of some thousands has them.
-    search = searched(breeder, Planted(many(b"\x01\x02")), dear(2.5))
-    assert search.leaders()[0].pattern.make(SIZES.large).count(b"\x01\x02") > 300
-
-
-def test_growth_is_an_aim_of_its_own(breeder):
-    # What grows costs less than all else at the sizes of the search, and more beyond.
-    gauge = Planted(lambda d: A_BYTE * (len(d) - d.count(b"\n")) + d.count(b"\n") ** 2 / 50)
-    search = searched(
-        breeder,
-        gauge,
-        lambda s: any(SIZES.score(one, Aim.GROWTH, A_BYTE) > 1.8 for one in s.leaders(Aim.GROWTH)),
-    )
-    assert b"\n" in search.leaders(Aim.GROWTH)[0].pattern.make(SIZES.large)
-
-
-def test_it_finds_an_overflow_of_the_stack_at_a_depth(breeder):
-    deep = re.compile(rb"([(\[{<])\1{5000}")
-    overflows = Planted(dies=lambda data: Status.CRASHED if deep.search(data) else None)
-    search = searched(breeder, overflows, lambda s: s.state.died > 0)
-    death = next(iter(search.state.deaths.values()))
-    assert death.status is Status.CRASHED
-    assert death.length >= 5000
-    assert death.pattern not in [one.pattern for one in search.leaders() if one.looks(death.size)]
-
-
-def test_it_finds_a_hog_of_memory(breeder):
-    hog = Planted(memory=lambda data: 1000 * data.count(b"\n") * 4 + 4096)
-    found = searched(breeder, hog, lambda s: bool(s.leaders(Aim.MEMORY))).leaders(Aim.MEMORY)
-    assert (found[0].memory(SIZES.large) or 0) > 500
 
 
 @pytest.mark.thorough  # a whole search
@@ -109,6 +112,9 @@ def test_an_implementation_that_always_dies_ends_the_search(breeder):
         search.step()
     assert search.state.died >= ENOUGH_DEATHS
     assert "deaths" in search.over
+    gauge.withdrawn = lambda: {"bpe.heap": "it timed out 30 times"}
+    gone = Search(breeder, gauge_of(gauge), SIZES, 0, State())
+    assert gone.over == "it timed out 30 times"
 
 
 def test_one_that_is_only_late_in_a_batch_has_not_died(breeder):
@@ -147,33 +153,31 @@ def test_it_goes_on_where_it_was_left(breeder):
     assert second.leaders() == whole.leaders() != run(fresh(2), 16).leaders()
 
 
-def test_what_raises_a_count_of_lines_is_measured(breeder):
-    gauge = gauge_of(Planted(lines=counted))
-    search = Search(breeder, gauge, SIZES, 0, State(), guided=True)
-    rng, raised = random.Random(0), 0
-    while len(search.state.lines) < 3:
-        raised += len(search._followed(rng))
-        assert gauge.readings < MOST
-    assert raised >= 2
-    share, pattern = search.state.lines["2"]
-    data = pattern.make(256)
-    assert share == counted(data)[2] / len(data)
-    # The same once more raises nothing.
-    [reading] = gauge.read([data], Meter.LINES)
-    assert not search._raises(pattern, data, reading)
+def test_what_raises_a_count_of_lines_is_measured_and_kept(breeder):
+    planted = Planted(lines=counted)
+    search = Search(breeder, gauge_of(planted), SIZES, 0, State(), guided=True)
+    while len(search.state.lines) < 2:
+        assert search.state.cases < MOST
+        search.step()
+    for place, (share, pattern) in search.state.lines.items():
+        data = pattern.make(FOLLOWED_BYTES)
+        assert share == counted(data)[int(place)] / len(data)
+    origins = {one.origin for one in search.state.places.values()}
+    assert FOLLOWING in origins
 
 
-def test_a_niche_keeps_its_best_alone(breeder):
-    search = Search(breeder, gauge_of(Planted()), SIZES, 0, State())
-    cheap = Candidate(Pattern((Pump((b"ab",)),)), "test")
-    costly = Candidate(Pattern((Pump((b"cd",)),)), "test")
+def test_a_niche_keeps_its_best_alone():
+    state, made = State(), {}
+    for unit, cost in ((b"ab", 1000), (b"cd", 2000)):
+        made[unit] = Candidate(Pattern((Pump((unit,)),)), "test")
+        made[unit].take(SIZES.large, 2048, cost)
+    cheap, costly = made.values()
     assert niche(cheap.pattern) == niche(costly.pattern)
-    cheap.take(SIZES.large, 2048, 1000)
-    costly.take(SIZES.large, 2048, 2000)
-    assert search._placed(cheap) == 1
-    assert search._placed(costly) == 0, "no place was empty"
-    assert not search.state.wins(cheap, SIZES)
-    assert search.leaders() == [costly]
+    assert state.wins(cheap, SIZES) == [place_of(Aim.COST, cheap.pattern)]
+    state.places |= dict.fromkeys(state.wins(cheap, SIZES), cheap)
+    state.places |= dict.fromkeys(state.wins(costly, SIZES), costly)
+    assert state.ranked(Aim.COST, SIZES) == [costly]
+    assert state.wins(cheap, SIZES) == state.wins(costly, SIZES) == []
 
 
 def test_requests_end_in_time():
