@@ -1,6 +1,5 @@
 """Measurement of planted growth, with a simulated pool."""
 
-import time
 from collections import Counter
 from dataclasses import replace
 
@@ -66,18 +65,6 @@ def test_no_input_is_timed_twice():
     # But for the cached figure.
     assert len(again) == 1 and len(timed) > 20
     assert [len(again[0])] == [size - 2 for size, _ in said[0].cached]
-
-
-def test_implementations_get_the_same_inputs_in_turn():
-    def waiting(data):
-        time.sleep(0.001)  # else the making of the inputs is all that takes time
-        return linear(data)
-
-    _, pool = measure({"a": waiting, "b": waiting})
-    order = "".join(name for name, _ in pool.asked)
-    inputs = {name: [d for n, d in pool.asked if n == name] for name in "ab"}
-    assert inputs["a"] == inputs["b"]
-    assert order.count("ab") + order.count("ba") >= 3
 
 
 def test_too_slow_for_enough_sizes_is_told_by_smaller_ones(clock):
