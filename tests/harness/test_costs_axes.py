@@ -4,11 +4,9 @@ import numpy as np
 import pytest
 
 from corpora.families.catalog import families
-from corpora.vocabularies import sources
 from corpora.vocabularies.drawn.sized import of_size
 from corpora.vocabularies.model import Algorithm
-from harness.engine import selection
-from harness.engine.costs import Loaded, loaded
+from harness.engine.costs import Loaded
 from harness.studies.costs import axes
 from harness.studies.costs.axes import AXES, SIZES, measure_axis
 from harness.studies.growth.cell import LAST_LOOK, PROOFS, Axis
@@ -18,7 +16,7 @@ from harness.verdict.exponents import LEAST_POINTS
 from harness.workers import Limits
 from tests.breadth import thorough_from
 from tests.harness.growth_pools import contract, participant
-from tests.harness.plugged import live
+from tests.harness.plugged import alone, live
 
 MUTANTS = "harness.studies.selftest.catalog"
 RIGHT = "harness.studies.selftest.plain.growing:PlainGrowing"
@@ -125,12 +123,12 @@ def test_each_square_shows_on_its_own_axis_and_what_is_right_is_linear(spec, voc
 )
 def test_a_square_in_loading_is_told_by_the_cost_of_the_load_alone(spec, superlinear, monkeypatch):
     monkeypatch.setattr(axes, "LOADED", (1000, 16_000))
-    (one,), _ = selection.participants([spec])
-    with (
-        loaded(one, sources.resolve("toy_bytes")) as on,
-        axes.loading(on, Limits(), lambda: False) as axis,
-    ):
-        said = measure_axis(axis, on, PROSE, lambda: False, axes.LOAD_LIMIT)
+
+    def measure(on):
+        with axes.loading(on, Limits(), lambda: False) as axis:
+            return measure_axis(axis, on, PROSE, lambda: False, axes.LOAD_LIMIT)
+
+    said = alone(spec, measure)
     assert (said.verdict == "superlinear") == superlinear
     assert (said.family, said.axis) == ("loading", "tokens")
 

@@ -7,13 +7,12 @@ import pytest
 
 from corpora.families.catalog import families
 from corpora.vocabularies import sources
-from harness.engine import selection
-from harness.engine.costs import loaded
 from harness.studies.costs.left import inputs_of, measure_left
 from harness.verdict.exponents import Verdict
 from harness.verdict.leaks import MOST, SURE, Left, judge_left
 from harness.workers import meters
 from tests.harness import planted
+from tests.harness.plugged import alone
 
 KIB = 1 << 10
 
@@ -67,10 +66,9 @@ def test_neither_a_cache_that_fills_up_nor_an_allocator_that_finds_its_size_is_a
 
 def said_of(spec):
     vocabulary = sources.resolve("toy_bytes")
-    (one,), _ = selection.participants([spec])
     fitting = [f for f in families().values() if f.suits(vocabulary)]
-    with loaded(one, vocabulary) as on:
-        return measure_left(on, inputs_of(vocabulary, fitting), lambda: False)
+    inputs = inputs_of(vocabulary, fitting)
+    return alone(spec, lambda on: measure_left(on, inputs, lambda: False))
 
 
 def test_a_leak_of_a_few_kibibytes_is_measured_and_a_cache_of_megabytes_is_not_accused():

@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from corpora.families.catalog import families
-from corpora.vocabularies import sources
 from harness.core.messages import Meter
-from harness.engine import selection
-from harness.engine.costs import loaded
 from harness.studies.costs.memory import chosen, measure_memory
 from harness.verdict.memory import FLOOR, LIMIT, Taken, beyond, judge_memory, judge_peaks
 from harness.workers.meters import size_of
 from tests.harness import planted
+from tests.harness.plugged import alone
 
 SIZES = [4096 << doubling for doubling in range(7)]
 PLANTED = Path(planted.__file__)
-VOCABULARY = sources.resolve("toy_bytes")
+PROSE = families()["prose"]
 
 
 @pytest.mark.parametrize(
@@ -120,16 +118,9 @@ def test_families_are_three_that_a_vocabulary_can_spell():
     assert [one.name for one in chosen(few)] == ["prose", "brackets"]
 
 
-def of(name, measure):
-    """What is measured of a planted implementation."""
-    (one,), _ = selection.participants([f"{PLANTED}:{name}"])
-    with loaded(one, VOCABULARY) as on:
-        return measure(on)
-
-
 def test_a_thousand_bytes_for_each_are_seen_and_an_honest_loop_takes_few():
     hungry, honest = (
-        of(name, lambda on: measure_memory(on, families()["prose"], lambda: False))
+        alone(f"{PLANTED}:{name}", lambda on: measure_memory(on, PROSE, lambda: False))
         for name in ("Hungry", "Linear")
     )
     assert hungry.memory_per_byte == pytest.approx(1000, rel=0.1)
@@ -141,7 +132,7 @@ def test_a_thousand_bytes_for_each_are_seen_and_an_honest_loop_takes_few():
 
 def test_memory_that_stays_is_told_apart_by_the_meter():
     inputs = [bytes(range(97, 123)) * 4000] * 3
-    costs = of("Keeping", lambda on: on.gauge(inputs, Meter.MEMORY).costs)
+    costs = alone(f"{PLANTED}:Keeping", lambda on: on.gauge(inputs, Meter.MEMORY).costs)
     for peak, _, kept in costs[1:].tolist():
         assert peak == pytest.approx(2 << 20, rel=0.3)
         assert kept == pytest.approx(1 << 20, rel=0.3)

@@ -3,6 +3,7 @@
 import base64
 import random
 from collections import Counter
+from itertools import accumulate
 
 import pytest
 from hypothesis import given
@@ -13,7 +14,7 @@ from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies import sources
 from corpora.vocabularies.merges import merges_from_ranks
 from harness.engine.selection import SelectionError
-from harness.studies.forced.judge import LISTED
+from harness.studies.forced.judge import LISTED, Point
 from harness.studies.forced.policies import named
 from harness.studies.forced.results import WITNESSES, total
 from harness.studies.forced.walk import Walk
@@ -170,6 +171,22 @@ def test_all_is_counted_as_it_is_defined(sentences, others, judge, names):
         assert TOKENIZER.encode(text)[: len(own)] != own
         assert not way or TOKENIZER.encode(text[:-1])[: len(own)] == own
         assert any(sentence.startswith(text) for sentence in sentences)
+        # What is right there: all tokens that touch the bytes of those forced.
+        right = TOKENIZER.encode(text)
+        ends = list(accumulate(map(len, map(TOKENIZER.spelling, right)), initial=0))
+        start, stop = len(context), len(context) + len(spelled(one.ids))
+        touched = [at for at in range(len(right)) if ends[at + 1] > start and ends[at] < stop]
+        assert one.canonical == [right[at] for at in touched]
+        assert one.before == (start - ends[touched[0]] if touched else 0)
+        assert [*map(base64.b64decode, one.canonical_surfaces)] == [
+            TOKENIZER.spelling(token) for token in one.canonical
+        ]
+
+
+@given(WORDS, st.integers())
+def test_a_sample_is_a_sentence(sentences, seed):
+    point = Point(TOKENIZER, Context(b"", ()), b"", FiniteLanguage(sentences))
+    assert point.sampled(random.Random(seed)) in sentences
 
 
 MANY = [b"xab" + b"cd"[n % 2 : n % 2 + 1] + b"d" * n for n in range(LISTED + 1)]
