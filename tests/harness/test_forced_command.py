@@ -15,7 +15,7 @@ from harness.events import Forced
 from harness.studies.forced.jobs import Task, WalkSchema
 from harness.studies.forced.pool import Worker, results
 from harness.studies.forced.results import Tally, Walked, total
-from harness.studies.forced.run import chosen, judged
+from harness.studies.forced.run import ForcedPlan, chosen, judged
 from harness.studies.forced.study import SCHEMAS, walk_sample
 
 KEYS = {
@@ -78,6 +78,17 @@ def test_a_limit_is_spread():
 
 
 TASK = Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
+
+
+def test_what_decides_the_results_tells_a_walk_from_others():
+    plan = ForcedPlan("own", "toy_bytes", TASK)
+    assert replace(plan, limit=2, jobs=3, minimised=0).identity() == plan.identity()
+    changes = (
+        {"whitespace": "compact"}, {"seed": 1}, {"policies": ["exact"]},
+        {"vocabulary": sources.resolve("toy_acbb")},
+    )  # fmt: skip
+    others = [replace(plan, task=replace(TASK, **one)).identity() for one in changes]
+    assert all(one not in (plan.identity(), *others[:at]) for at, one in enumerate(others))
 
 
 @pytest.mark.thorough  # it waits for a time-out

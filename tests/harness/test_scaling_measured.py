@@ -16,7 +16,7 @@ from harness.engine import selection
 from harness.engine.suites import SUITES, Budget, parse_budget
 from harness.studies.growth import measurement as measuring
 from harness.studies.growth import schedule as scheduling
-from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, PROOFS, SMALLEST
+from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, PROOFS, SMALLEST, Call, Cell
 from harness.studies.growth.measurement import chosen, taking_part
 from harness.studies.growth.prober import DEATHS
 from harness.verdict.exponents import LEAST_POINTS
@@ -65,6 +65,19 @@ def test_no_input_is_timed_twice():
     # But for the cached figure.
     assert len(again) == 1 and len(timed) > 20
     assert [len(again[0])] == [size - 2 for size, _ in said[0].cached]
+
+
+def test_implementations_get_the_same_inputs():
+    _, pool = measure({"a": linear, "b": linear})
+    asked = {name: [data for who, data in pool.asked if who == name] for name in "ab"}
+    assert asked["a"] == asked["b"]
+
+
+def test_a_call_took_what_the_kernel_counts_whatever_the_program_says():
+    taking = contract([participant("lying")])
+    cell = Cell(taking.participants[0], taking, FAMILIES[0])
+    cell.add(256, Call(1000, counted=5_000_000, waited=6_000_000))
+    assert cell.took == {256: 0.005}
 
 
 def test_too_slow_for_enough_sizes_is_told_by_smaller_ones(clock):

@@ -121,28 +121,67 @@ def judged(name, check, named, stages=(), sightings=(), trouble=""):
     )  # fmt: skip
 
 
+@pytest.fixture
+def hunted(tmp_path, monkeypatch):
+    """Runs a selftest whose hunts are stand-ins: its end, and what was told, of earlier runs, too.
+
+    shown: what shows by name, given the names and the seed of a hunt.
+    """
+
+    def conducted(patterns, budget, shown):
+        def perform(keep, names, suite, seed, share, began):
+            began()
+            hunt = Hunted(shown(names, seed), {"raw": 40}, ["right"], 5.0)
+            return msgspec.msgpack.encode(hunt)
+
+        events = []
+        monkeypatch.setattr(hunts, "perform", perform)
+        plan = make_plan(patterns, budget, seed=7, jobs=1, command="")
+        finished = conduct(Selftest(plan), tmp_path, [events.append])
+        return finished, {one.name: one for one in events if isinstance(one, MistakeJudged)}
+
+    return conducted
+
+
 @pytest.mark.parametrize(("budget", "rounds"), [("60s", 2), ("5s", 1)])
 def test_what_escapes_is_hunted_again_with_other_cases_as_long_as_there_is_time(
-    budget, rounds, tmp_path, monkeypatch
+    budget, rounds, hunted
 ):
-    seeds, events = [], []
-    sighting = Sighting("raw", "equivalence", 3, 1.0, 9, 2.0)
+    seeds, sighting = [], Sighting("raw", "equivalence", 3, 1.0, 9, 2.0)
 
-    def perform(keep, names, suite, seed, share, began):
-        began()
-        shown = Shown(FOUND, sightings=[sighting]) if seeds else Shown()
+    def second(names, seed):
         seeds.append(seed)
-        hunted = Hunted(dict.fromkeys(names, shown), {"raw": 40}, ["right"], 5.0)
-        return msgspec.msgpack.encode(hunted)
+        found = Shown(FOUND, sightings=[sighting]) if len(seeds) > 1 else Shown()
+        return dict.fromkeys(names, found)
 
-    monkeypatch.setattr(hunts, "perform", perform)
-    plan = make_plan([NAME], budget, seed=7, jobs=1, command="")
-    status = conduct(Selftest(plan), tmp_path, [events.append]).exit_status
-    [one] = [event for event in events if isinstance(event, MistakeJudged)]
+    finished, told = hunted([NAME], budget, second)
     assert (len(set(seeds)), len(seeds), seeds[0]) == (rounds, rounds, 7)
-    assert one.caught == (rounds == 2) == (status == exit_statuses.HOLDS)
+    assert told[NAME].caught == (rounds == 2) == (finished.exit_status == exit_statuses.HOLDS)
     whole = {**asdict(sighting), "all_cases": 49, "all_seconds": 7.0}
-    assert one.sightings == [whole] * (rounds - 1)
+    assert told[NAME].sightings == [whole] * (rounds - 1)
+
+
+def test_what_was_caught_is_not_hunted_again_after_an_interruption_and_what_was_not_is(hunted):
+    asked = []
+
+    def shown(names, seed):
+        asked.append({*names})
+        if len(asked) == 2:
+            raise ValueError("lost")
+        rows = {name: mistakes()[name] for name in names}
+        found = {n: Shown([f"{one.check}/{[*one.stages, ''][0]}"]) for n, one in rows.items()}
+        return found | ({names[0]: Shown(trouble="cut off")} if len(asked) == 1 else {})
+
+    first, told = hunted(["merging"], "600s", shown)
+    assert (first.complete, first.exit_status) == (False, exit_statuses.CANNOT_START)
+    before = {name for name, one in told.items() if one.caught}
+    assert before < asked[0] and len(before) == len(asked[0]) - 1
+    second, told = hunted(["merging"], "600s", shown)
+    assert second.complete
+    assert not before & set().union(*asked[2:])
+    assert {name for name, one in told.items() if one.caught} == {
+        name for name, one in mistakes().items() if one.family == "merging"
+    }
 
 
 @pytest.mark.parametrize(
