@@ -1,7 +1,6 @@
 """Engines of constrained decoding with one mistake each, made of llguidance's matcher."""
 
-from __future__ import annotations
-
+import copy
 import json
 
 import numpy as np
@@ -11,96 +10,62 @@ from impls.adapters.llguidance import LIBRARY, tokenizer_of
 from impls.interface import About, Capability
 
 
-class Matcher:
-    """llguidance's matcher as an engine."""
-
-    def __init__(self, engine, grammar, size):
-        self._matcher = LIBRARY.load().LLMatcher(engine, grammar, log_level=0)
-        self._size = size
-
-    def allowed(self):
-        bits = np.unpackbits(
-            np.frombuffer(self._matcher.compute_bitmask(), dtype=np.uint8), bitorder="little"
-        )
-        return bits[: self._size].astype(np.bool_)
-
-    def consume(self, token_id):
-        return bool(self._matcher.consume_tokens([token_id]))
-
-    def forced(self):
-        return list(self._matcher.compute_ff_tokens())
-
-
 class Right:
-    """Loads the matcher as it is."""
-
-    name = "right"
-    matcher: type[Matcher] = Matcher
+    """The matcher as it is: what is loaded, and a copy of it in a grammar."""
 
     @property
     def about(self):
-        return About(self.name, "1", capabilities=frozenset({Capability.CONSTRAIN}))
+        return About(type(self).__name__, "1", capabilities=frozenset({Capability.CONSTRAIN}))
 
     def supports(self, vocabulary, mode):
         return None
 
     def load(self, vocabulary):
-        engine, size, matcher = tokenizer_of(vocabulary), len(vocabulary.tokens), self.matcher
+        self.vocabulary, self.engine = vocabulary, tokenizer_of(vocabulary)
+        return self
 
-        class Engine:
-            def encode(self, data, mode):
-                return []
+    def encode(self, data, mode):
+        return []
 
-            def start(self, schema, whitespace):
-                grammar = llguidance_grammar(json.loads(schema), whitespace)
-                made = matcher(engine, grammar, size)
-                made.vocabulary = vocabulary
-                return made
+    def start(self, schema, whitespace):
+        made = copy.copy(self)
+        grammar = llguidance_grammar(json.loads(schema), whitespace)
+        made.matcher = LIBRARY.load().LLMatcher(self.engine, grammar, log_level=0)
+        return made
 
-        return Engine()
-
-
-class _Lacking(Matcher):
     def allowed(self):
-        mask = super().allowed()
-        for text in (b'":', b'": '):
-            token = self.vocabulary.ids.get(text)
-            if token is not None:
-                mask[token] = False
-        return mask
+        mask = np.frombuffer(self.matcher.compute_bitmask(), dtype=np.uint8)
+        bits = np.unpackbits(mask, bitorder="little")
+        return bits[: len(self.vocabulary.tokens)].astype(np.bool_)
+
+    def consume(self, token_id):
+        return bool(self.matcher.consume_tokens([token_id]))
+
+    def forced(self):
+        return list(self.matcher.compute_ff_tokens())
 
 
 class Lacking(Right):
     """Its masks lack the tokens between a key and its value."""
 
-    name = "lacking"
-    matcher = _Lacking
-
-
-class _ByteWise(Matcher):
     def allowed(self):
-        return np.ones(self._size, dtype=np.bool_)
-
-    def forced(self):
-        vocabulary = self.vocabulary
-        text = vocabulary.spell(super().forced())
-        return [vocabulary.ids[bytes([byte])] for byte in text]
+        mask, ids = super().allowed(), self.vocabulary.ids
+        mask[[ids[text] for text in (b'":', b'": ') if text in ids]] = False
+        return mask
 
 
 class ByteWise(Right):
     """It forces bytes where the tokenizer has longer tokens."""
 
-    name = "byte-wise"
-    matcher = _ByteWise
+    def allowed(self):
+        return np.ones(len(self.vocabulary.tokens), dtype=np.bool_)
 
-
-class _Outside(Matcher):
     def forced(self):
-        return [int(np.flatnonzero(~self.allowed())[300])] if super().forced() else []
+        return [self.vocabulary.ids[bytes([b])] for b in self.vocabulary.spell(super().forced())]
 
 
 class Outside(Right):
     """It forces tokens that its own mask does not admit."""
 
-    name = "outside"
-    matcher = _Outside
+    def forced(self):
+        return [int(np.flatnonzero(~self.allowed())[300])] if super().forced() else []

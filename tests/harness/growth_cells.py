@@ -6,19 +6,15 @@ a verdict or the rounds are over. What is simulated is worse than what a quiet m
 
 import sys
 from collections import Counter
-from collections.abc import Callable
 from itertools import product
 
 import numpy as np
-from numpy.typing import NDArray
 
 from harness.studies.growth.cell import FIRST_LOOK, LAST_LOOK, proof_of
 from harness.verdict.exponents import Verdict, judge, shown_noise
 
 OVERHEAD = 2e-6
 """Seconds of a call."""
-
-Floats = NDArray[np.float64]
 
 LARGE = np.array([256 << doubling for doubling in range(13)], dtype=np.float64)
 SIZES, SMALL = LARGE[:9], LARGE[:5]
@@ -93,8 +89,6 @@ def preempted(rng, shape, noise):
 
 
 NOISES = (quiet, heavy, lasting, crowded)
-
-Noise = Callable[[np.random.Generator, tuple[int, int], float], Floats]
 
 
 def measured(law, sizes, machine, noise, seed, kind=quiet):

@@ -5,12 +5,14 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 from corpora.vocabularies import sources
 from harness.core.comparisons import Contract, contracts_of
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Outcome
 from harness.engine import selection
+from harness.engine.costs import Loaded, loaded
 from harness.workers import Limits, Worker, rows
 from harness.workers.pool import WorkerPool
 from impls.interface import Mode
@@ -63,3 +65,10 @@ def live(
         yield pool, contracts_of(known, present, trusted, proper=True)
     finally:
         pool.close()
+
+
+def alone(spec: str, measure: Callable[[Loaded], Any]) -> Any:
+    """What is measured of an implementation that has ``toy_bytes`` loaded by itself."""
+    (one,), _ = selection.participants([spec])
+    with loaded(one, sources.resolve("toy_bytes")) as on:
+        return measure(on)

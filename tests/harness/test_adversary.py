@@ -4,21 +4,26 @@ import json
 import random
 from collections import Counter
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from corpora.grammars.base import alike
 from corpora.vocabularies import embedded, sources
 from corpora.vocabularies.model import Merges
 from harness.core import exit_statuses
 from harness.engine.selection import SelectionError
 from harness.engine.suites import Budget
 from harness.studies.forced import adversary, counterexamples
-from harness.studies.forced.adversary import CHAIN, CUT, LONG_TOKEN, LOOK_AHEAD, WAYS, Caught, Round
-from harness.studies.forced.counterexamples import Counterexample, Opponent, judged
-from harness.studies.forced.hunt import COUNTEREXAMPLES, RECORD, Hunt
+from harness.studies.forced.adversary import CHAIN, CUT, LONG_TOKEN, WAYS, Caught, Round
+from harness.studies.forced.counterexamples import Counterexample, Opponent, again, judged
+from harness.studies.forced.hunt import COUNTEREXAMPLES, Hunt
 from harness.studies.forced.jobs import Task
 from harness.studies.forced.policies import EXACT, Policies
+from impls.forced.interface import Context
 from impls.interface import Unsupported
 from tests.breadth import thorough_from
 from tests.harness.command import here, tokgate
@@ -32,87 +37,68 @@ NONE_AT_ALL = {"toy_improper", "toy_acbb"}
 their longest chains are shorter than the window."""
 
 
-@pytest.fixture(scope="module")
-def policies():
-    names = sorted({counterexample.vocabulary for counterexample in SHIPPED} | NONE_AT_ALL)
-    return {name: Policies(sources.resolve(name)) for name in names}
+@cache
+def opponent(vocabulary, policy):
+    return Opponent(policies_of(vocabulary), policy)
+
+
+@cache
+def policies_of(vocabulary):
+    return Policies(sources.resolve(vocabulary))
 
 
 def named(counterexample):
     return f"{counterexample.vocabulary}, {counterexample.kind}"
 
 
-@pytest.mark.parametrize("counterexample", thorough_from(1, SHIPPED), ids=named)
-def test_the_heuristic_errs_on_its_counterexample_and_exact_does_not(counterexample, policies):
-    own = policies[counterexample.vocabulary]
-    assert counterexample.policy == HEALED
-    assert counterexamples.again(Opponent(own, HEALED), counterexample) == counterexample
-    assert counterexamples.again(Opponent(own, EXACT), counterexample) is None
-
-
 @pytest.mark.parametrize(
-    "counterexample", thorough_from(2, [t for t in SHIPPED if t.vocabulary in REAL]), ids=named
+    "one", thorough_from(1, sorted(SHIPPED, key=lambda one: one.vocabulary in REAL)), ids=named
 )
-def test_the_real_llguidance_errs_on_it_too(counterexample, policies):
-    found = counterexamples.again(
-        Opponent(policies[counterexample.vocabulary], "llguidance"), counterexample
-    )
-    assert found is not None
-    assert found.depth == counterexample.depth
+def test_the_heuristic_and_llguidance_err_on_a_counterexample_and_exact_does_not(one):
+    assert one.policy == HEALED
+    assert again(opponent(one.vocabulary, HEALED), one) == one
+    assert again(opponent(one.vocabulary, EXACT), one) is None
+    if one.vocabulary in REAL:
+        assert again(opponent(one.vocabulary, "llguidance"), one).depth == one.depth
 
 
-def test_every_vocabulary_has_its_counterexamples():
-    kinds = {}
-    for counterexample in SHIPPED:
-        kinds.setdefault(counterexample.vocabulary, set()).add(counterexample.kind)
+def test_every_vocabulary_has_its_counterexamples_in_the_order_in_which_they_are_written():
     fit = {
         name
         for name in embedded.embedded()
         if (v := sources.resolve(name)).algorithm == "bpe" and not v.pieces
     }
-    assert set(kinds) == fit - NONE_AT_ALL
+    assert {one.vocabulary for one in SHIPPED} == fit - NONE_AT_ALL
     for name in REAL:
-        assert kinds[name] == {CHAIN, CUT, LONG_TOKEN, LOOK_AHEAD}
-
-
-def test_the_shipped_file_is_as_it_would_be_written():
+        assert {one.kind for one in SHIPPED if one.vocabulary == name} == {*WAYS}
     file = Path(counterexamples.__file__).parents[3] / "corpora" / "grammars" / "trophies.json"
     assert file.read_text(encoding="utf-8") == counterexamples.to_json(SHIPPED)
 
 
 @pytest.mark.parametrize("kind", thorough_from(2, reversed(list(WAYS))))  # the quickest first
 @pytest.mark.thorough  # whole rounds
-def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(kind, policies):
-    own = policies["tekken_240911"]
-    beats = []
-    caught = adversary.play(Opponent(own, HEALED), kind, 0, beat=lambda: beats.append(1))
-    assert caught.tried
-    assert beats
-    assert caught.counterexample is not None
-    again = judged(
-        Opponent(own, HEALED), kind, caught.counterexample.context, caught.counterexample.forced,
-        caught.counterexample.sentences,
-    )  # fmt: skip
-    assert again == caught.counterexample
-    assert adversary.play(Opponent(own, HEALED), kind, 0) == caught
-    against = adversary.play(Opponent(own, EXACT), kind, 0)
+def test_a_round_errs_with_the_heuristic_and_finds_nothing_against_exact(kind):
+    healed, beats = opponent("tekken_240911", HEALED), []
+    caught = adversary.play(healed, kind, 0, beat=lambda: beats.append(1))
+    assert caught.tried and beats
+    assert again(healed, caught.counterexample) == caught.counterexample
+    assert adversary.play(healed, kind, 0) == caught
+    against = adversary.play(opponent("tekken_240911", EXACT), kind, 0)
     assert (against.tried, against.counterexample) == (caught.tried, None)
 
 
 @pytest.mark.parametrize("answer", [Unsupported("not UTF-8"), ValueError("no way")])
-def test_who_gives_up_on_a_grammar_errs_on_none_and_is_asked_about_the_next(
-    answer, policies, monkeypatch
-):
+def test_who_gives_up_on_a_grammar_errs_on_none_and_is_asked_about_the_next(answer, monkeypatch):
     """A healer of the user's own may take texts alone, where a way cuts characters in two."""
-    opponent = Opponent(policies["toy_merges"], HEALED)
     asked = []
 
     def gives_up(*arguments):
         asked.append(arguments)
         raise answer
 
-    monkeypatch.setattr(opponent, "ids", gives_up)
-    assert adversary.play(opponent, CHAIN, 0).counterexample is None
+    healed = Opponent(policies_of("toy_merges"), HEALED)
+    monkeypatch.setattr(healed, "ids", gives_up)
+    assert adversary.play(healed, CHAIN, 0).counterexample is None
     assert len(asked) > 1
 
 
@@ -134,9 +120,7 @@ def longest_trail(pairs, last, below):
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_trails_are_the_longest_in_which_each_pair_merges_before_the_one_to_its_left(
-    seed,
-):
+def test_trails_are_the_longest_in_which_each_pair_merges_before_the_one_to_its_left(seed):
     letters = [b"a", b"b", b"c", b"d"]
     pairs = [(a, b) for a in letters for b in letters]
     random.Random(seed).shuffle(pairs)
@@ -148,34 +132,34 @@ def test_trails_are_the_longest_in_which_each_pair_merges_before_the_one_to_its_
     assert len(found[0]) == best + 1
     for text in found:
         ranks = [pairs.index((text[i : i + 1], text[i + 1 : i + 2])) for i in range(len(text) - 1)]
-        assert ranks == sorted(ranks, reverse=True)
-        assert len(set(ranks)) == len(ranks)
+        assert ranks == sorted(set(ranks), reverse=True)
 
 
-def test_a_sentence_that_changes_the_context_is_no_fault_of_the_policy():
-    own = Policies(sources.resolve("toy_acbb"))
-    # a | b becomes ab: whatever is forced after a, the context's own token goes.
-    encode = own.tokenizer.encode
-    assert encode(b"ab") != (*encode(b"a"), *encode(b"b"))
-    none = Opponent(own, "none")
-    assert judged(none, CHAIN, b"a", b"b", [b"", b"c"]) is None
-    found = judged(none, CHAIN, b"", b"a", [b"b", b"c"])
-    assert found is not None
-    assert found.depth == 1
+TEXT = st.text("abc", max_size=3).map(str.encode)
 
 
-def test_what_sentences_share_is_forced(policies):
-    none = Opponent(policies["tekken_240911"], "none")
-    found = judged(none, LONG_TOKEN, b"", b" Wissen", [b"schaften", b"schaftez", b"schaften"])
-    assert found is not None
-    assert (found.forced, found.sentences) == (b" Wissenschafte", (b"n", b"z"))
-    assert judged(none, LONG_TOKEN, b"", b"a", [b"b", b"b"]) is None  # one sentence is no choice
+@given(TEXT, TEXT, st.lists(TEXT, min_size=1, max_size=4))
+def test_a_policy_errs_as_deep_as_its_tokens_are_not_those_of_a_sentence(context, forced, rests):
+    """By the definition, of one that forces all; what changes the context's tokens is no fault."""
+    none = opponent("toy_acbb", "none")
+    encode, start = none.tokenizer.encode, none.tokenizer.encode(context)
+    found = judged(none, CHAIN, context, forced, rests)
+    if len({*rests}) > 1:  # one sentence is no choice
+        size = alike(min(rests), max(rests))  # what all have in common is forced, too
+        forced, rests = forced + min(rests)[:size], [rest[size:] for rest in rests]
+    right = [encode(context + forced + rest) for rest in rests]
+    if len({*rests}) < 2 or not forced or any(one[: len(start)] != start for one in right):
+        assert found is None
+        return
+    given = none.ids(Context(context, start), forced, rests)
+    depth = max(len(given) - alike(given, one[len(start) :]) for one in right)
+    assert (found.depth if found else 0) == depth
+    assert found is None or (found.forced, {*found.sentences}) == (forced, {*rests})
 
 
-def test_short_and_as_deep(policies):
-    healed = Opponent(policies["tekken_240911"], HEALED)
+def test_short_and_as_deep():
+    healed = opponent("tekken_240911", HEALED)
     long = judged(healed, LONG_TOKEN, b"so:", b" the Wissenschafte", [b"n and so on", b"z"])
-    assert long is not None
     short = adversary.shortened(healed, long, lambda: None)
     assert short.depth >= long.depth
     assert short.worth > long.worth
@@ -188,18 +172,16 @@ def counterexample(**changes):
     return Counterexample(**{**fields, **changes})
 
 
-def test_counterexamples_travel_as_json(tmp_path):
-    many = [counterexample(), counterexample(kind=CUT, forced=b"\xff")]
+@pytest.mark.parametrize(
+    "wrong", ["{", '{"a": 1}', '[{"kind": 1}]', "[1]", '[{"vocabulary": null}]', None]
+)
+def test_what_is_no_file_of_counterexamples_is_said(wrong, tmp_path):
     path = tmp_path / "trophies.json"
-    path.write_text(counterexamples.to_json(many), encoding="utf-8")
-    assert json.loads(path.read_text())[1]["forced"] == {"hex": "ff"}
-    assert sorted(counterexamples.read(path), key=lambda one: one.kind) == many
-    for wrong in ("{", '{"a": 1}', '[{"kind": 1}]', "[1]", '[{"vocabulary": null}]'):
+    if wrong is not None:
         path.write_text(wrong)
-        with pytest.raises(SelectionError, match="not a list of counterexamples"):
-            counterexamples.read(path)
-    with pytest.raises(SelectionError, match=r"name a trophies\.json"):
-        counterexamples.read(tmp_path / "nowhere")
+    said = r"name a trophies\.json" if wrong is None else "not a list of counterexamples"
+    with pytest.raises(SelectionError, match=said):
+        counterexamples.read(path)
 
 
 def test_the_deepest_stays_and_of_these_the_shortest():
@@ -232,27 +214,18 @@ def test_rounds_take_turns_and_pass_over_what_is_done(hunt):
 def test_the_record_goes_on_and_merges(tmp_path, hunt):
     hunt.add(Round(HEALED, CHAIN, 0), Caught(7, counterexample(vocabulary="toy_merges")))
     hunt.add(Round(EXACT, CHAIN, 0), Caught(broke="no answer"))
-    assert json.loads((tmp_path / COUNTEREXAMPLES).read_text())[0]["depth"] == 2
-    # A line cut off by a kill is left out; counterexamples of another run are kept, unless beaten.
-    with (tmp_path / RECORD).open("a") as file:
-        file.write('{"of": ')
-    others = [
-        counterexample(vocabulary="toy_merges", depth=1),
-        counterexample(vocabulary="another"),
-    ]
-    (tmp_path / COUNTEREXAMPLES).write_text(counterexamples.to_json(others))
+    path = tmp_path / COUNTEREXAMPLES
+    assert json.loads(path.read_text())[0]["depth"] == 2
+    # Counterexamples of another run are kept, unless beaten.
+    others = counterexample(vocabulary="toy_merges", depth=1), counterexample(vocabulary="another")
+    path.write_text(counterexamples.to_json(others))
     again = replace(hunt, tried=Counter(), broke={})
-    assert set(again.journal.done) == {("round", HEALED, CHAIN, 0), ("round", EXACT, CHAIN, 0)}
     assert again.tried == {HEALED: 7, EXACT: 0}
     assert again.broke == {f"{EXACT}, {CHAIN} 0": "no answer"}
-    assert {(t.vocabulary, t.depth) for t in again.best.values()} == {
-        ("toy_merges", 2), ("another", 2),
-    }  # fmt: skip
-    assert len((tmp_path / RECORD).read_text().splitlines()) == 2
+    kept = {(one.vocabulary, one.depth) for one in again.best.values()}
+    assert kept == {("toy_merges", 2), ("another", 2)}
     # Another seed is another hunt: its rounds are its own.
-    other = replace(hunt, task=replace(hunt.task, seed=1))
-    assert other.journal.done == {}
-    assert len((tmp_path / RECORD).read_text().splitlines()) == 2
+    assert not replace(hunt, task=replace(hunt.task, seed=1), tried=Counter()).tried
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,6 @@
 """``tokgate bench --mode load``: what is counted as code, as opening, and as memory."""
 
 import json
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,9 +8,6 @@ from harness.core.messages import Open, Opened
 from harness.workers.openings import opened
 from impls.interface import Mode
 from tests.harness.command import tokgate
-
-if TYPE_CHECKING:
-    pass
 
 MEBIBYTE = 1 << 20
 BURNT = 0.3
@@ -130,41 +126,26 @@ class TestMeasuring:
         assert 60 <= (found.own_after - found.own_before) / MEBIBYTE <= 80
 
 
-class TestCommand:
-    def test_cold_is_without_tables_and_warm_with_them(self, plugin, tmp_path):
-        done = tokgate(
-            "bench", "--mode=load", "--vocab=toy_bytes", "--input=source", "--size=1KB",
-            "--rounds=2", f"--impl={plugin}:Keeping", "--impl=tiktoken", folder=tmp_path,
-        )  # fmt: skip
-        assert done.returncode == 0, done.stderr
-        whole = json.loads((tmp_path / "tokgate-bench" / "bench.json").read_text())
-        assert whole["cells"] == []
-        found = {one["implementation"]: one for one in whole["openings"]}
-        assert set(found) == {"keeping", "tiktoken"}
-        assert found["tiktoken"]["file"] == "vocabulary.tiktoken"
-        for one in found.values():
-            order = [(opening["round"], opening["kind"]) for opening in one["openings"]]
-            assert order == [(0, "cold"), (0, "warm"), (1, "cold"), (1, "warm")]
-        for opening in found["keeping"]["openings"]:
-            assert (opening["cpu"] >= 0.5) == (opening["kind"] == "cold")
-        assert "toy_bytes" in done.stdout
-        # Sentences are wrapped by terminals alone.
-        lines = [line for line in done.stdout.splitlines() if "  " in line]
-        assert len(lines) > 3
-        assert max(map(len, lines)) <= 100
-
-    @pytest.mark.thorough  # a whole benchmark; the other command's test has the usual case
-    def test_one_that_does_not_load_gives_status_3(self, plugin, tmp_path):
-        done = tokgate(
-            "bench", "--mode=load", "--vocab=toy_bytes", "--size=1KB", "--rounds=1",
-            f"--impl={plugin}:Unloadable", "--impl=tiktoken", "--impl=unigram.sentencepiece",
-            folder=tmp_path,
-        )  # fmt: skip
-        assert done.returncode == 3
-        assert "unloadable cannot run toy_bytes: RuntimeError: no weights" in done.stderr
-        whole = json.loads((tmp_path / "tokgate-bench" / "bench.json").read_text())
-        found = {one["implementation"]: one["status"] for one in whole["openings"]}
-        assert found == {
-            "unloadable": "failed", "tiktoken": "measured", "unigram.sentencepiece": "unsupported",
-        }  # fmt: skip
-        assert whole["complete"] is True
+@pytest.mark.thorough  # a whole benchmark, each opening in a process of its own
+def test_cold_is_without_tables_and_warm_with_them(plugin, tmp_path):
+    names = ("tiktoken", "unigram.sentencepiece", f"{plugin}:Keeping", f"{plugin}:Unloadable")
+    done = tokgate(
+        "bench", "--mode=load", "--vocab=toy_bytes", "--input=source", "--size=1KB", "--rounds=2",
+        *(f"--impl={name}" for name in names), folder=tmp_path,
+    )  # fmt: skip
+    assert done.returncode == 3
+    assert "unloadable cannot run toy_bytes: RuntimeError: no weights" in done.stderr
+    whole = json.loads((tmp_path / "tokgate-bench" / "bench.json").read_text())
+    assert (whole["cells"], whole["complete"]) == ([], True)
+    found = {one["implementation"]: one for one in whole["openings"]}
+    assert {name: one["status"] for name, one in found.items()} == {
+        "tiktoken": "measured", "unigram.sentencepiece": "unsupported", "keeping": "measured",
+        "unloadable": "failed",
+    }  # fmt: skip
+    assert found["tiktoken"]["file"] == "vocabulary.tiktoken"
+    for name in ("tiktoken", "keeping"):
+        order = [(opening["round"], opening["kind"]) for opening in found[name]["openings"]]
+        assert order == [(0, "cold"), (0, "warm"), (1, "cold"), (1, "warm")]
+    for opening in found["keeping"]["openings"]:
+        assert (opening["cpu"] >= 0.5) == (opening["kind"] == "cold")
+    assert "toy_bytes" in done.stdout

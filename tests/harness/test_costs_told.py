@@ -3,6 +3,7 @@
 import sys
 
 import numpy as np
+import pytest
 
 from corpora.families.catalog import families
 from harness.studies.costs.told import measure_told
@@ -18,26 +19,19 @@ PROGRAM = f"cmd:{sys.executable} -m harness.studies.selftest.program --kind"
 SIZES = (16 << 10, 64 << 10, 256 << 10)
 
 
-def calls(work, said, parse, *, write=4.0, slow=1.0):
+def calls(work, said, parse, write=4.0, slow=1.0, sizes=SIZES, echo=True):
     """Calls of a program: nanoseconds for a byte of its work, of what it says, and of its parser.
 
     write: how many times as long it takes to write a byte as to read one. slow: how many times as
-    long everything takes at the clock on the wall.
+    long everything takes at the clock on the wall. echo: whether it gives one.
     """
     found = {}
-    for size in SIZES:
+    for size in sizes:
         asked, answered = int(size * 1.4), 4 * size
-        protocol = parse * asked + parse * write * answered
-        spent = int(work * size + protocol)
-        call = Told(
-            None if said is None else int(said * size),
-            spent,
-            int(spent * slow),
-            int(parse * asked * slow),
-            asked,
-            answered,
-        )
-        found[size] = [call] * 3
+        spent = int(work * size + parse * (asked + write * answered))
+        told = None if said is None else int(said * size)
+        echoed = int(parse * asked * slow) if echo else None
+        found[size] = [Told(told, spent, int(spent * slow), echoed, asked, answered)] * 3
     return found
 
 
@@ -49,27 +43,23 @@ def test_random_programs_that_say_the_truth_are_never_accused():
         assert judge_told(told) is not Verdict.SUPERLINEAR
 
 
-def test_a_microsecond_for_everything_is_no_true_word():
-    assert judge_told(calls(2000.0, 1e-3, 3.0)) is Verdict.SUPERLINEAR
-    assert judge_told(calls(2000.0, 200.0, 3.0)) is Verdict.SUPERLINEAR
-    assert judge_told(calls(2000.0, 900.0, 3.0)) is Verdict.LINEAR  # by a factor it may be threads
-    # What its protocol might take as well is not told apart.
-    assert judge_told(calls(20.0, 1e-3, 3.0)) is Verdict.LINEAR
-
-
-def test_who_says_nothing_or_gives_no_echo_is_not_judged():
-    assert judge_told(calls(2000.0, None, 3.0)) is Verdict.INCONCLUSIVE
-    mute = {
-        size: [Told(one.said, one.counted, one.waited, None, one.asked, one.answered) for one in of]
-        for size, of in calls(2000.0, 1e-3, 3.0).items()
-    }
-    assert judge_told(mute) is Verdict.INCONCLUSIVE
-    assert judge_told({}) is Verdict.INCONCLUSIVE
-
-
-def test_one_size_alone_is_no_evidence():
-    told = calls(2000.0, 1e-3, 3.0)
-    assert judge_told({SIZES[0]: told[SIZES[0]]}) is Verdict.INCONCLUSIVE
+@pytest.mark.parametrize(
+    ("told", "verdict"),
+    [
+        (calls(2000.0, 1e-3, 3.0), Verdict.SUPERLINEAR),  # a microsecond for everything
+        (calls(2000.0, 200.0, 3.0), Verdict.SUPERLINEAR),
+        (calls(2000.0, 900.0, 3.0), Verdict.LINEAR),  # by a factor it may be threads
+        # What its protocol might take as well is not told apart.
+        (calls(20.0, 1e-3, 3.0), Verdict.LINEAR),
+        # Who says nothing or gives no echo is not judged, and one size alone is no evidence.
+        (calls(2000.0, None, 3.0), Verdict.INCONCLUSIVE),
+        (calls(2000.0, 1e-3, 3.0, echo=False), Verdict.INCONCLUSIVE),
+        (calls(2000.0, 1e-3, 3.0, sizes=SIZES[:1]), Verdict.INCONCLUSIVE),
+        ({}, Verdict.INCONCLUSIVE),
+    ],
+)
+def test_what_is_no_true_word(told, verdict):
+    assert judge_told(told) is verdict
 
 
 class Behind(Timed):
@@ -87,12 +77,13 @@ class Behind(Timed):
         return self._echo
 
 
-def test_the_pipe_is_left_out_of_what_the_clock_says_and_of_no_word():
-    assert without_pipe(Behind(told=True, echo=300), 900) == 900
-    assert without_pipe(Behind(told=False, echo=300), 900) == 600
-    assert without_pipe(Behind(told=False, echo=None), 900) == 900
-    # What is left of a difference is half at the least: less of it would be noise.
-    assert without_pipe(Behind(told=False, echo=800), 900) == 450
+@pytest.mark.parametrize(
+    ("told", "echo", "left"),
+    [(True, 300, 900), (False, 300, 600), (False, None, 900), (False, 800, 450)],
+)
+def test_the_pipe_is_left_out_of_what_the_clock_says_and_of_no_word(told, echo, left):
+    """What is left of a difference is half at the least: less of it would be noise."""
+    assert without_pipe(Behind(told=told, echo=echo), 900) == left
 
 
 def said_of(kind):

@@ -1,8 +1,6 @@
 """The order in which cells of growth are measured, with planted times and a clock of its own."""
 
-from __future__ import annotations
-
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from zlib import crc32
 
 import pytest
@@ -19,34 +17,29 @@ CALLS = {256 << doubling: [Call(1)] for doubling in range(LEAST_POINTS)}
 LINEAR = Found(replace(UNKNOWN, verdict=Verdict.LINEAR), {})
 
 
-@dataclass
 class World:
-    """A clock that only planted rounds move on. speed: how much slower all of it is."""
+    """A clock that only planted rounds move on."""
 
-    now: float = 0.0
-    order: list[Cell] = field(default_factory=list)
+    now = 0.0
 
     def monotonic(self):
         return self.now
 
-    def run(
-        self,
-        round_seconds,
-        needed=lambda cell: FIRST_LOOK,
-        families=13,
-        slower=1.0,
-    ):
-        taking = contract([participant(name) for name in round_seconds])
-        every = [
+    def cells(self, names, families):
+        taking = contract([participant(name) for name in names])
+        return [
             Cell(one, taking, family, calls=dict(CALLS))
             for family in FAMILIES[:families]
             for one in taking.participants
         ]
+
+    def run(self, round_seconds, needed=lambda cell: FIRST_LOOK, slower=1.0):
+        """slower: by how much more all of it takes."""
+        every = self.cells(round_seconds, 13)
         schedule = Schedule(every, SECONDS, 2.0)
         while (cell := schedule.next()) is not None:
-            seconds = slower * round_seconds[cell.participant.name]
+            seconds = slower * round_seconds[cell.name]
             self.now += seconds
-            self.order.append(cell)
             cell.rounds += 1
             if cell.rounds >= needed(cell):
                 cell.found = LINEAR
@@ -63,7 +56,7 @@ def world(monkeypatch):
 
 
 def begun(cells, name=""):
-    return [cell for cell in cells if cell.rounds and name in ("", cell.participant.name)]
+    return [cell for cell in cells if cell.rounds and name in ("", cell.name)]
 
 
 def open_of(cells):
@@ -86,7 +79,7 @@ def test_a_slow_implementation_starves_nobody(world):
 def test_what_is_begun_is_decided_however_slow_the_machine_is(world, slower, salt):
     def hard(cell):
         """One cell in eight needs three times as many rounds, one in forty is never decided."""
-        number = crc32(f"{salt} {cell.participant.name} {cell.family.name}".encode())
+        number = crc32(f"{salt} {cell.name} {cell.family.name}".encode())
         return 99 if number % 40 == 0 else 9 if number % 8 == 0 else FIRST_LOOK
 
     cells = world.run({**QUICK, "slow": 0.05}, hard, slower=slower)
@@ -104,16 +97,14 @@ def test_the_telling_families_come_first_for_all(world):
 
 
 def test_the_control_goes_further(world):
-    taking = contract([participant("a")])
-    every = [Cell(taking.participants[0], taking, one, calls=dict(CALLS)) for one in FAMILIES]
-    schedule = Schedule(every, SECONDS, 2.0)
+    schedule = Schedule(world.cells(["a"], None), SECONDS, 2.0)
     control = schedule.next()
-    assert control is not None and control.family is FAMILIES[0]
+    assert control.family is FAMILIES[0]
     share = schedule.limit(control)
     control.found, control.rounds = LINEAR, FIRST_LOOK
     schedule.take_back(control, 0.0)
     other = schedule.next()
-    assert other is not None and other.family is FAMILIES[1]
+    assert other.family is FAMILIES[1]
     assert share == pytest.approx(CONTROLS * schedule.limit(other), rel=0.05)
     world.now += 2 * SECONDS
     assert schedule.limit(other) == LEAST_CALL

@@ -2,21 +2,13 @@
 
 import pytest
 
-from harness.studies.growth.sizes import (
-    FASTER,
-    MOST_SIZES,
-    STEEP,
-    STEP_FACTOR,
-    ahead,
-    next_sizes,
-)
+from harness.studies.growth.sizes import FASTER, MOST_SIZES, STEEP, STEP_FACTOR, next_sizes
 
 LARGEST = 1 << 20
 
 
 def grown(law, limit, first=16):
     """The sizes that a cost leads to, asked one by one, with what each took."""
-    assert callable(law)
     costs = {first: float(law(first))}
     while sizes := next_sizes(costs, limit, LARGEST):
         costs[sizes[0]] = float(law(sizes[0]))
@@ -40,23 +32,21 @@ def test_powers_grow_by_doublings(power):
     assert max(costs.values()) <= 2 * 0.05 * STEP_FACTOR
 
 
-def test_several_are_asked_at_once_only_of_what_is_not_suspicious():
-    flat = {256: 1e-5, 512: 2e-5}
-    assert next_sizes(flat, 0.1, LARGEST, 3) == [1024, 2048, 4096]
-    assert next_sizes({256: 1e-5, 512: FASTER * 1.01e-5}, 0.1, LARGEST, 3) == [1024]
-    assert next_sizes({256: 1e-3, 512: STEEP * 1.1e-3}, 0.1, LARGEST, 3)[0] < 1024
-
-
-def test_it_ends():
-    assert next_sizes({256: 1.0}, 0.1, LARGEST) == []
-    assert next_sizes({LARGEST: 1e-6}, 0.1, LARGEST) == []
-    assert next_sizes({i + 1: 1e-6 for i in range(MOST_SIZES)}, 0.1, LARGEST) == []
-    # A step that turns out to be one goes on by doublings.
-    assert next_sizes({32: 1e-6, 37: 2e-4}, 0.1, LARGEST) == [38]
-    assert next_sizes({32: 1e-4, 37: 1e-4}, 0.1, LARGEST) == [74]
-
-
-def test_none_is_asked_where_a_square_would_take_too_long():
-    assert ahead(0.2, 0.1) == 0
-    assert ahead(0.05, 0.1) == 1
-    assert ahead(0.0, 0.1) > 10
+@pytest.mark.parametrize(
+    ("costs", "sizes"),
+    [
+        ({256: 1e-5, 512: 2e-5}, [1024, 2048, 4096]),
+        ({256: 1e-5, 512: FASTER * 1.01e-5}, [1024]),  # suspicious: one at a time
+        ({256: 1e-3, 512: STEEP * 1.1e-3}, [635]),  # steep
+        ({256: 0.05}, [512]),  # a square would take twice the limit at this one
+        ({256: 0.2}, []),
+        ({256: 0.0}, [512, 1024, 2048]),
+        ({LARGEST: 1e-6}, []),
+        ({i + 1: 1e-6 for i in range(MOST_SIZES)}, []),
+        # A step that turns out to be one goes on by doublings.
+        ({32: 1e-6, 37: 2e-4}, [38]),
+        ({32: 1e-4, 37: 1e-4}, [74]),
+    ],
+)
+def test_the_next_sizes(costs, sizes):
+    assert next_sizes(costs, 0.1, LARGEST, 3) == sizes
