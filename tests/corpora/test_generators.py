@@ -80,8 +80,8 @@ def test_a_stream(name):
         lengths = list(map(len, cases))
         assert 5 <= statistics.median(lengths) <= 160
         assert max(lengths) <= 20_000
-    for vocabulary in VOCABULARIES.values():
-        for case in first(name, 500, vocabulary=vocabulary.id):
+    for key, vocabulary in VOCABULARIES.items():
+        for case in first(name, 500, vocabulary=key):
             assert type(case) is bytes
             assert vocabulary.byte_alphabet == b"" or vocabulary.can_encode(case)
 
@@ -101,13 +101,13 @@ def test_every_token_alone_once():
     assert sorted(cases) == sorted(t for t in VOCABULARIES["byte-level"].tokens if t is not None)
     # SentencePiece's spaces are spaces, and unused pieces are tried.
     cases = set(first("tokens", 1000, vocabulary="unigram"))
-    assert {b" the", b" ", b"zz", b"<sep>", b"\n"} <= cases
+    assert {b" a", b" ", b"zz", b"cab", b"\n"} <= cases
     assert not cases & {b"<unk>", b"<s>", b"<0x0A>", "▁".encode()}
 
 
 def test_overlaps_share_bytes():
     cases = b"\n".join(first("overlaps", 4_000))
-    assert b"stations" in cases or b"stationing" in cases or b"banan" in cases
+    assert b"station" in cases and b"ations" in cases
 
 
 def test_repeats_are_of_few_letters():
@@ -162,7 +162,7 @@ def test_special_texts_are_whole_framed_and_damaged():
     text, end = b"\n".join(first("special", 8_000)).decode(), "<|end|>"
     assert "<|end|" in text.replace(end, "") and "|end|>" in text.replace(end, "")
     assert any(end[:at] + end + end[at:] in text for at in range(1, len(end)))
-    assert {"<unk>", "<s>", "<sep>", "<0x0A>"} <= {*special.special_texts(VOCABULARIES["unigram"])}
+    assert {"<unk>", "<s>", "cab", "<0x0A>"} <= {*special.special_texts(VOCABULARIES["unigram"])}
     # Reserved texts do not drown the others.
     texts = ["<s>", *(f"<reserved_{n}>" for n in range(900)), "</s>"]
     assert special.distinct(texts) == ["<s>", "<reserved_0>", "<reserved_1>", "</s>"]

@@ -137,27 +137,12 @@ def test_white_space_and_infinite_languages():
 
 
 def test_states_do_not_disturb_one_another():
-    """States visited in any order, across branches, answer as ones that were reached afresh.
-
-    With one matcher that is rolled back, as llguidance 1.9.1 does it, ``,`` follows the -1 below.
-    """
+    """With one matcher that is rolled back, as llguidance 1.9.1 does it, ``,`` follows the -1."""
     kind = {"type": "integer"}
     schema = {"properties": {"end ": kind, "end": kind}, "additionalProperties": False}
     fork = JsonSchemaGrammar({"type": "object", **schema}, "compact").after(b'{"end')
     assert ord(",") in fork.after(b' ":-1').next_bytes()
     assert ord(",") not in fork.after(b'":-1').next_bytes()
-
-    rng = random.Random(5)
-    texts = [b'{"orderId":12,"orderName":"abc"}', '{"orderName":"é"}'.encode(), b'{"orderId":-1}']
-    beginnings = sorted({text[:end] for text in texts for end in range(1, len(text) + 1)})
-    shared = {b"": JsonSchemaGrammar(ORDER)}
-    for text in beginnings:
-        shared[text] = shared[text[:-1]].after(text[-1:])
-    for text in rng.sample(beginnings, len(beginnings)):
-        fresh, state = JsonSchemaGrammar(ORDER).after(text), shared[text]
-        state.viable(rng.choice(texts))
-        assert state.next_bytes() == fresh.next_bytes()
-        assert (state.forced(), state.complete) == (fresh.forced(), fresh.complete)
 
 
 @pytest.mark.parametrize(

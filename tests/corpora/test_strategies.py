@@ -25,19 +25,20 @@ def test_every_generator_has_a_strategy_of_its_name():
     assert list(strategies.STRATEGIES) == list(generators())
 
 
+@pytest.mark.parametrize("key", VOCABULARIES)
 @pytest.mark.parametrize("name", [*strategies.STRATEGIES, "inputs"])
-def test_each_gives_bytes_for_each_vocabulary(name):
-    for vocabulary in VOCABULARIES.values():
-        if name == "mutations" and vocabulary.id == "empty":
-            continue  # nothing but empty input can be spelt without tokens
+def test_each_gives_bytes_for_each_vocabulary(name, key):
+    vocabulary = VOCABULARIES[key]
+    if name == "mutations" and key == "empty":
+        pytest.skip("nothing but empty input can be spelt without tokens")
 
-        @FEW
-        @given(getattr(strategies, name)(vocabulary))
-        def check(data, vocabulary=vocabulary):
-            assert type(data) is bytes
-            assert name != "inputs" or not vocabulary.tokens or vocabulary.can_encode(data)
+    @FEW
+    @given(getattr(strategies, name)(vocabulary))
+    def check(data):
+        assert type(data) is bytes
+        assert name != "inputs" or key == "empty" or vocabulary.can_encode(data)
 
-        check()
+    check()
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,6 @@ from corpora.vocabularies.bundle import wire_vocabulary, write_bundle
 from corpora.vocabularies.gguf_file import pre_name, to_gguf, trouble, written
 from corpora.vocabularies.model import (
     AddedToken,
-    Algorithm,
     Merges,
     Normalizer,
     Piece,
@@ -96,37 +95,9 @@ def test_drawn_vocabularies_come_back(kind, tmp_path):
             if vocabulary.rank_order is not RankOrder.IDS:  # of these all splits may be written
                 assert once.merges.triples() == vocabulary.merges.triples()
             assert write(replace(once, native=None)).fingerprint == once.fingerprint
-            if once.format == "sentencepiece" and kind != "mutated":
-                assert once.fingerprint == vocabulary.fingerprint
+            if once.format != "tokenizer.json" and kind != "mutated":
+                assert once.pieces == vocabulary.pieces
     assert came_back > 20
-
-
-JSON_FIELDS = ("splits", "normalizer", "special_tokens", "unk_id", "byte_fallback", "wordpiece")
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        *("toy_acbb", "toy_merges", "toy_bytes", "toy_unigram", "toy_characters", "toy_wordpiece"),
-        *("mistral_v3", "unigram_nfkc", thorough("tekken_240911")),
-    ],
-)
-def test_tokenizer_json_out_and_in_again(name):
-    before = resolve(name)
-    after = in_json(before)
-    for field in ("algorithm", "alphabet", "tokens", "ignore_merges", *JSON_FIELDS):
-        assert getattr(after, field) == getattr(before, field), field
-    assert after.merges.triples() == before.merges.triples()
-    assert [piece.type for piece in after.pieces] == [piece.type for piece in before.pieces]
-    if before.algorithm is Algorithm.UNIGRAM:
-        assert after.pieces == before.pieces
-
-
-@pytest.mark.parametrize("name", ["mistral_v7", "unigram_nfkc", "toy_unigram", "toy_characters"])
-def test_pieces_come_back_from_gguf(name, tmp_path):
-    vocabulary = resolve(name)
-    assert in_gguf(vocabulary, tmp_path).fingerprint == vocabulary.fingerprint
-    assert to_gguf(vocabulary) == to_gguf(replace(vocabulary, id="other", source_path="/x"))
 
 
 @pytest.mark.data
@@ -256,7 +227,6 @@ def test_what_a_format_cannot_say():
         ("toy_bytes", {"special_tokens": {"<s>": 0, "</s>": 0}}, "share an id"),
         ("toy_unigram", {"unk_id": None}, "unknown piece"),
         ("toy_unigram", {"pieces": [Piece("a", 0.0, PieceType.NORMAL)] * 2}, "two pieces have"),
-        ("toy_unigram", {"added_tokens": (AddedToken("x", 1),)}, "added tokens"),
         ("toy_characters", {"rank_order": RankOrder.MERGES}, "no scores"),
         ("toy_wordpiece", {"unk_id": None}, "needs an unknown token"),
         ("toy_wordpiece", {"added_tokens": (AddedToken("x", 1),)}, "that are not special"),
@@ -316,12 +286,9 @@ def test_bundles(tmp_path):
     }
     write_bundle(resolve("unigram_nfkc"), path)
     bundle = json.loads(path.read_text())
-    charsmap, pieces = bundle.pop("charsmap"), bundle.pop("pieces")
-    assert base64.b64decode(charsmap) == resolve("unigram_nfkc").normalizer.charsmap
-    assert pieces[0] == ["<unk>", 0.0, 2]
-    assert bundle.pop("unk_id") == 0
-    flags = {name for name, value in bundle.items() if value}
-    assert flags == {"add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces"}
+    assert base64.b64decode(bundle["charsmap"]) == resolve("unigram_nfkc").normalizer.charsmap
+    assert bundle["pieces"][bundle["unk_id"]] == ["<unk>", 0.0, 2]
+    assert bundle["remove_extra_whitespaces"] and not bundle["treat_whitespace_as_suffix"]
     wire = wire_vocabulary(resolve("toy_acbb"), path)
     assert wire == {
         **{"id": "toy_acbb", "algorithm": "bpe", "format": "toy"},
