@@ -73,7 +73,7 @@ def test_a_finite_language_is_its_sentences(sentences):
 def test_the_plainest_languages():
     empty = FiniteLanguage([])
     assert not empty.viable(b"") and not empty.complete
-    assert empty.forced() == b"" and empty.next_bytes() == () and empty.sentences(0) == ()
+    assert empty.forced() == b"" and empty.next_bytes() == () and empty.sentences(0) == []
     with pytest.raises(ValueError):
         empty.after(b"")
     language = FiniteLanguage([b"ab1", b"cd1", b"ce"])
