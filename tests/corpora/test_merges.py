@@ -208,9 +208,7 @@ def test_problems_are_spelled():
     doubled = ranked([b"a", b"b", b"\xff", b"a", b"\xff"])
     assert found(doubled)["duplicate-tokens"].examples == ("'a'", "b'\\xff'")
     assert found(ranked(BYTES[1:255]))["missing-bytes"].examples == ("0x00", "0xFF")
-    improper = found(resolve("toy_improper"))["not-self-encoding"]
-    assert improper.examples == ("'abcd'",)
-    assert "1 tokens do not encode" in improper.message and improper.message.endswith("('abcd')")
+    assert found(resolve("toy_improper"))["not-self-encoding"].examples == ("'abcd'",)
     twice = replace(
         ranked([b"a", b"aa"]), merges=Merges.of([(0, 0, 1)] * 2), rank_order=RankOrder.MERGES
     )
