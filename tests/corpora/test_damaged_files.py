@@ -95,6 +95,7 @@ CUT = gzip.compress(ranks(b"a", b"b", b"ab"), mtime=0)[:-12]
         ("x.tiktoken", b"", "empty"),
         ("x.tiktoken", b"\xef\xbb\xbfYQ== 0\n", "begins with a byte order mark"),
         *(("tokenizer.json", b, "") for b in (b"{", b"[]", b"null", b"\xff\xfe", b"{}")),
+        ("tekken.json", b'{"vocab": []}', "has no config and vocab"),
         ("tokenizer.json", b'{"normalizer":' + b"[" * 100_000, "is not JSON (maximum recursion"),
     ],
 )
@@ -244,8 +245,14 @@ def leaves(node, place=""):
             yield from leaves(value, at)
 
 
-UNREAD = ("added_tokens", "special_tokens.", "pre_tokenizer.replacement", "model.vocab")
-"""Fields of which the type is not what a message is about, or of which it names the token."""
+UNREAD = (
+    "added_tokens",
+    "special_tokens.",
+    "bpe_ranks",
+    "pre_tokenizer.replacement",
+    "model.vocab",
+)
+"""Fields of which the type is not what a message is about: it names the token, or the format."""
 
 
 @pytest.mark.parametrize("make", [encoding, tekken, byte_bpe, character_bpe, unigram, wordpiece])

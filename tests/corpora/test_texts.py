@@ -78,6 +78,8 @@ def test_csv_rows_have_the_line_that_they_begin_on(tmp_path):
     assert reading.faults == [
         f"{short}:3: has 1 values, and column 'text' is number 2; mend the row"
     ]
+    semicolons = written(tmp_path / "c.csv", "id;text\n1;hello, you\n")
+    assert told(f"{semicolons}#field=id;text") == [(b"1;hello", f"{semicolons}:2")]
     tabs = written(tmp_path / "a.tsv", "id\tbody\n1\tx, y\n")
     assert told(tabs) == [(b"x, y", f"{tabs}:2")]
 
