@@ -21,6 +21,7 @@ from corpora.vocabularies.model import (
 )
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import load_path, resolve
+from corpora.vocabularies.tokenizer_json_steps import PUNCTUATION
 from harness.events import VocabularyLoaded
 from tests.corpora.files import (
     BYTES,
@@ -156,8 +157,10 @@ def sequence(*steps):
 
 def test_pre_tokenizers_of_several_steps():
     nested = sequence(SPLIT | {"pattern": {"String": "a.b"}}, DIGITS)
-    steps = sequence(SPLIT, nested, byte_level(False))
-    assert read(byte_bpe(pre_tokenizer=steps)).splits == ("x+", r"a\.b", r"\p{N}")
+    for behavior, expression in (("Isolated", PUNCTUATION), ("Contiguous", f"{PUNCTUATION}+")):
+        marks = {"type": "Punctuation", "behavior": behavior}
+        vocabulary = read(byte_bpe(pre_tokenizer=sequence(SPLIT, nested, marks, byte_level(False))))
+        says(vocabulary, splits=("x+", r"a\.b", r"\p{N}", expression), unexpressed=())
 
 
 LITERAL = {"type": "Replace", "pattern": {"String": "x"}, "content": "y"}
