@@ -178,7 +178,7 @@ def test_raw_bytes_are_every_byte_and_every_kind_of_broken_utf8():
 
 @pytest.mark.parametrize(
     ("kind", "made"),
-    enumerate(["abXcdef", "abef", "abXef", "abefcd", "abcdcdef", "abX"]),
+    [*enumerate(["abXcdef", "abef", "abXef", "abefcd", "abcdcdef", "abX"])],
 )
 def test_kinds_of_mutations(kind, made):
     assert mutations.mutated("abcdef", kind, 2, 2, "X") == made
