@@ -136,6 +136,13 @@ def test_the_byte_alphabet():
     assert unspell("".join(CHARACTERS)) == bytes(range(256))
 
 
+def test_pieces_have_the_types_that_the_file_tells():
+    types = ["UNKNOWN", "CONTROL", "NORMAL", "USER_DEFINED", "CONTROL"]
+    says(read(unigram()), tokens=(None, None, b"a", b"b", None), types=types)
+    types = ["UNKNOWN", "CONTROL", "BYTE", "NORMAL", "NORMAL", "NORMAL"]
+    says(read(character_bpe()), types=types, byte_fallback=True)
+
+
 def test_empty_texts_are_holes_and_no_tokens():
     empty = byte_bpe(vocab={"a": 0, "": 1, "b": 2, "ab": 3}, merges=["a b"], added_tokens=[])
     assert read(empty).tokens == (b"a", None, b"b", b"ab")
