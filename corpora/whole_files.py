@@ -14,6 +14,7 @@ import os
 import re
 import secrets
 import threading
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 PART = re.compile(r"\..+\.[a-z0-9_]{8}\.part")
@@ -52,18 +53,50 @@ def write(path: Path, data: bytes | memoryview) -> None:
 
 
 def sweep(folder: Path) -> list[Path]:
-    """Remove the parts in a folder that nobody is writing any more, and return them.
+    """Remove the parts in a folder that nobody is writing any more, and return them."""
+    return swept(folder, "*", _abandoned)
 
-    What cannot be looked at or removed stays: it is tried again another time.
+
+def swept(folder: Path, pattern: str, abandoned: Callable[[Path], bool]) -> list[Path]:
+    """What of a folder ``abandoned`` has removed: leavings of processes that were killed.
+
+    What cannot be looked at or removed (OSError) stays: it is tried again another time.
     """
     gone = []
     with contextlib.suppress(OSError):
-        for path in folder.iterdir():
-            if PART.fullmatch(path.name):
-                with contextlib.suppress(OSError):
-                    if _abandoned(path):
-                        gone.append(path)
+        for path in folder.glob(pattern):
+            with contextlib.suppress(OSError):
+                if abandoned(path):
+                    gone.append(path)
     return gone
+
+
+@contextlib.contextmanager
+def without_owner(path: Path, flags: int) -> Iterator[int | None]:
+    """A descriptor of what nobody has locked, locked meanwhile; None where its owner lives.
+
+    No link is followed, and no pipe waited for. Raises OSError.
+    """
+    descriptor = os.open(path, flags | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield None
+        else:
+            yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _abandoned(path: Path) -> bool:
+    """Remove a part if its writer is dead; whether it was removed. Raises OSError."""
+    if not PART.fullmatch(path.name):
+        return False
+    with without_owner(path, os.O_RDWR) as descriptor:
+        if descriptor is not None:
+            path.unlink()
+        return descriptor is not None
 
 
 def _locked_part(path: Path) -> tuple[Path, int]:
@@ -78,17 +111,3 @@ def _locked_part(path: Path) -> tuple[Path, int]:
         if os.fstat(descriptor).st_nlink:
             return part, descriptor
         os.close(descriptor)  # it was swept before it was locked
-
-
-def _abandoned(path: Path) -> bool:
-    """Remove a part if its writer is dead; whether it was removed. Raises OSError."""
-    descriptor = os.open(path, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False  # its writer lives
-        path.unlink()
-        return True
-    finally:
-        os.close(descriptor)

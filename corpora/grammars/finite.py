@@ -45,10 +45,6 @@ class FiniteLanguage(Grammar):
         """The bytes with which some sentence goes on, ascending."""
         return tuple(sorted({rest[0] for rest in self.rests if rest}))
 
-    def sentences(self, most: int) -> tuple[bytes, ...] | None:
-        """All sentences, sorted, or None if there are more than ``most``."""
-        return self.rests if len(self.rests) <= most else None
-
 
 @dataclass(frozen=True, slots=True)
 class Unrestricted(Grammar):

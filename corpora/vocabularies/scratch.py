@@ -25,6 +25,8 @@ import weakref
 from pathlib import Path
 from types import TracebackType
 
+from corpora import whole_files
+
 PREFIX = "tokgate-scratch-"
 """The name of the folder begins with this, in the system's folder for temporary files."""
 
@@ -92,17 +94,8 @@ def leave() -> None:
 
 
 def sweep(where: Path) -> list[Path]:
-    """Remove from ``where`` the folders of this user's dead processes, and return them.
-
-    What cannot be looked at or removed stays: it is tried again another time.
-    """
-    gone = []
-    with contextlib.suppress(OSError):
-        for path in where.glob(f"{PREFIX}*"):
-            with contextlib.suppress(OSError):
-                if _abandoned(path):
-                    gone.append(path)
-    return gone
+    """Remove from ``where`` the folders of this user's dead processes, and return them."""
+    return whole_files.swept(where, f"{PREFIX}*", _abandoned)
 
 
 def remove(path: Path | str) -> bool:
@@ -156,38 +149,21 @@ def _abandoned(path: Path) -> bool:
     # A link, or what another user made, is none of ours, whatever it is called.
     if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.geteuid():
         return False
-    try:
-        descriptor = os.open(path / OWNER, os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK)
-    except FileNotFoundError:
-        return _unmade(path)
-    try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    owner, flags = path / OWNER, os.O_RDWR
+    made = os.path.lexists(owner)
+    if not made:  # its maker is at it, or dead
+        flags = os.O_RDONLY | os.O_DIRECTORY
+    with whole_files.without_owner(owner if made else path, flags) as descriptor:
+        if descriptor is None:
             return False
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False  # its owner lives
+        # A folder may have got its owner meanwhile; and what else is called like one is none.
+        if os.path.lexists(owner) != made:
+            return False
+        if made and not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            return False
         # The lock is held meanwhile, so that no other sweep is at the same folder.
         remove(path)
         return True
-    finally:
-        os.close(descriptor)
-
-
-def _unmade(path: Path) -> bool:
-    """Remove a folder without an owner if its maker is dead; whether it was. Raises OSError."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False  # it is being made
-        if (path / OWNER).exists():
-            return False  # it was made meanwhile
-        remove(path)
-        return True
-    finally:
-        os.close(descriptor)
 
 
 def _remove(process: int, path: Path, descriptor: int) -> None:

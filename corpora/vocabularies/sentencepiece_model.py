@@ -51,9 +51,7 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
         # Pieces come first in the file, so one cut between two of them still parses.
         raise VocabularyError(source, "trainer_spec is missing (cut short?)", COPY)
     check_count(len(proto.pieces), MAX_IDS, "pieces", source)
-    kind = _MODEL_TYPES.get(proto.trainer_spec.model_type, "?")
-    if kind == "?":
-        raise VocabularyError(source, "trainer_spec.model_type is unknown", COPY)
+    kind = _MODEL_TYPES[proto.trainer_spec.model_type]  # protobuf reads no other number
     pieces, normalizer = _pieces(proto, source), _normalizer(proto)
     byte_fallback = bool(proto.trainer_spec.byte_fallback)
     algorithm, unexpressed = _algorithm(kind, pieces)

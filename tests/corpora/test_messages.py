@@ -2,7 +2,7 @@
 
 import pytest
 
-from corpora.texts import benchmarks, messages
+from corpora.texts import messages
 from harness.engine.selection import SelectionError
 from harness.studies.bench.plan import chosen_texts
 
@@ -60,9 +60,3 @@ def test_without_the_package_it_is_no_kind_of_text(monkeypatch):
     assert "messages" not in [one.name for one in chosen_texts([])]
     with pytest.raises(SelectionError, match=r"tokgate\[bench\]"):
         chosen_texts(["messages"])
-
-
-@pytest.mark.skipif(benchmarks.trouble("messages") is not None, reason="Django is not installed")
-def test_the_package_has_a_hundred_languages():
-    assert len(messages.languages()) > 80
-    assert sum(len(text) for _, texts in messages.languages() for text in texts) > 1_000_000

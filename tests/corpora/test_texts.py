@@ -5,13 +5,17 @@ import io
 import json
 import sys
 import types
-from pathlib import Path
+from itertools import pairwise
 
 import pytest
 import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
 
+from corpora.generators.material import is_text
 from corpora.texts.corpus import PART_BYTES, Corpus, Reading, Seen
 from corpora.texts.documents import MAX_DOCUMENT_BYTES, TextsError, pieces
+from tests.corpora import files
 
 
 def told(*given, seed=None, stdin=b""):
@@ -21,8 +25,7 @@ def told(*given, seed=None, stdin=b""):
 
 
 def written(path, data):
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return str(path)
+    return str(files.written(path, data))
 
 
 def test_lines_paragraphs_and_whole_files(tmp_path):
@@ -75,6 +78,8 @@ def test_csv_rows_have_the_line_that_they_begin_on(tmp_path):
     assert reading.faults == [
         f"{short}:3: has 1 values, and column 'text' is number 2; mend the row"
     ]
+    semicolons = written(tmp_path / "c.csv", "id;text\n1;hello, you\n")
+    assert told(f"{semicolons}#field=id;text") == [(b"1;hello", f"{semicolons}:2")]
     tabs = written(tmp_path / "a.tsv", "id\tbody\n1\tx, y\n")
     assert told(tabs) == [(b"x, y", f"{tabs}:2")]
 
@@ -161,6 +166,11 @@ def test_folders_patterns_and_standard_input(tmp_path):
         ("a.txt", b"a", "#as=pdf", r"no such format 'pdf'; there are text, jsonl"),
         ("a.txt", b"a", "#colour=red", r"no such option 'colour' after #; there are as, by, field"),
         ("a.txt.gz", gzip.compress(b"a" * 99, mtime=0)[:20], "", r"is damaged, or cut short"),
+        ("a.csv", b"id;text\n1;hello, you\n", "", "parted by semicolons"),
+        ("a.txt", "a".encode("utf-16"), "", "is UTF-16, .*iconv -f"),
+        ("a.csv", b"\xfe\xff\0a", "", "is UTF-16, .*iconv -f"),
+        ("a.jsonl", "a".encode("utf-32"), "", "is UTF-32, .*iconv -f"),
+        ("a.txt.gz", gzip.compress("a".encode("utf-16")), "", "is UTF-16, .*iconv -f"),
     ],
 )
 def test_what_is_wrong_is_one_line_with_the_mend(tmp_path, name, content, options, message):
@@ -171,12 +181,13 @@ def test_what_is_wrong_is_one_line_with_the_mend(tmp_path, name, content, option
 
 
 def test_files_that_are_not_there(tmp_path):
-    with pytest.raises(TextsError, match=r"none\.txt: no such file; check the path"):
-        Corpus.of([str(tmp_path / "none.txt")])
-    with pytest.raises(TextsError, match=r"holds no file"):
-        Corpus.of([str(tmp_path)])
-    with pytest.raises(TextsError, match=r"is no file, but a device"):
-        Corpus.of(["/dev/null"])
+    for name, fault in (
+        (tmp_path / "none.txt", r"none\.txt: no such file; check the path"),
+        (tmp_path, "holds no file"),
+        ("/dev/null", "is no file, but a device"),
+    ):
+        with pytest.raises(TextsError, match=fault):
+            Corpus.of([str(name)])
 
 
 def test_later_faults_are_counted_and_the_rest_is_read(tmp_path):
@@ -196,20 +207,16 @@ def test_later_faults_are_counted_and_the_rest_is_read(tmp_path):
 def test_a_sample_has_every_line_once_at_its_place(tmp_path):
     lines = [f"line {i} {'x' * (i % 700)}" for i in range(9000)]
     name = written(tmp_path / "a.txt", "\n".join(lines))
-    assert Path(name).stat().st_size > 2 * PART_BYTES
-
-    ordered = told(name)
-    sampled = list(Corpus.of([name], io.BytesIO()).documents(1))
-    again, other = (
-        [one.data for one in Corpus.of([name], io.BytesIO()).documents(seed)] for seed in (1, 2)
-    )
-
-    assert ordered == [(line.encode(), f"{name}:{i}") for i, line in enumerate(lines, 1)]
-    assert again == [one.data for one in sampled] != other
-    assert again != [data for data, _ in ordered]
-    assert sorted(again) == sorted(data for data, _ in ordered) == sorted(other)
-    for one in sampled[::50]:  # each place is counted from the beginning of the file
-        assert one.place() == f"{name}:{int(one.data.split()[1]) + 1}"
+    ordered = [(line.encode(), f"{name}:{i}") for i, line in enumerate(lines, 1)]
+    assert told(name) == ordered
+    # Each place is counted from the beginning of the file.
+    samples = [list(Corpus.of([name]).documents(seed)) for seed in (1, 1, 2)]
+    once, again, other = ([one.data for one in sample] for sample in samples)
+    assert once == again != other
+    assert once != [data for data, _ in ordered]
+    assert sorted(once) == sorted(other) == sorted(data for data, _ in ordered)
+    places = dict(ordered)
+    assert all(one.place() == places[one.data] for one in samples[0][::50])
 
 
 def test_a_line_that_ends_where_a_part_does_is_read_once(tmp_path):
@@ -222,13 +229,17 @@ def test_a_line_that_ends_where_a_part_does_is_read_once(tmp_path):
     assert (b"d", f"{name}:4") in told(name, seed=0)
 
 
-def test_long_documents_are_cut_at_lines_or_characters():
-    assert pieces(b"ab\ncd\nef", 6) == [b"ab\ncd\n", b"ef"]
-    assert pieces("ééé".encode(), 3) == ["é".encode()] * 3
-    assert pieces(b"\x80" * 7, 3) == [b"\x80" * 3, b"\x80" * 3, b"\x80"]
-    text = ("ü" * 99 + "\n").encode() * 20_000
-    assert b"".join(pieces(text)) == text
-    assert max(map(len, pieces(text))) <= MAX_DOCUMENT_BYTES
+@given(st.lists(st.sampled_from([b"a", b"\n", "é".encode(), "日".encode(), b"\x80", b"\xf0"])))
+def test_long_documents_are_cut_at_lines_or_characters(parts):
+    data = b"".join(parts)
+    for most in (4, 6, 100):
+        cut = pieces(data, most)
+        assert b"".join(cut) == data
+        assert all(len(piece) <= most for piece in cut)
+        for before, after in pairwise(cut):
+            assert before.endswith(b"\n") or b"\n" not in before
+            if is_text(data):
+                assert is_text(before) and is_text(after)
 
 
 def test_a_long_document_has_its_place_in_each_piece(tmp_path):
@@ -247,23 +258,3 @@ def test_what_was_seen_is_remembered_in_a_table_that_does_not_grow():
     fresh = [not seen.add(b"%d" % i) for i in range(1000)]
     assert all(fresh)  # a new one is never taken for one that was seen
     assert not seen.add(b"a")  # forgotten: others have its slot
-
-
-@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be", "utf-32"])
-@pytest.mark.parametrize("name", ["wide.txt", "wide.jsonl", "wide.csv", "wide.txt.gz"])
-def test_text_of_another_encoding_is_not_read_as_bytes(tmp_path, name, encoding):
-    data = "\ufeffa text\n" if encoding.endswith("be") else "a text\n"
-    content = data.encode(encoding)
-    path = tmp_path / name
-    path.write_bytes(gzip.compress(content) if name.endswith("gz") else content)
-    with pytest.raises(TextsError, match=f"is UTF-{encoding[4:6]}.*iconv -f"):
-        Corpus.of([str(path)])
-
-
-def test_semicolons_are_no_commas(tmp_path):
-    path = tmp_path / "semi.csv"
-    path.write_text("id;text\n1;hello, you\n")
-    with pytest.raises(TextsError, match="parted by semicolons"):
-        Corpus.of([str(path)])
-    named = Corpus.of([f"{path}#field=id;text"])
-    assert [one.data for one in named.documents(None)] == [b"1;hello"]

@@ -5,9 +5,8 @@ from itertools import islice
 import pytest
 
 from corpora.generators.catalog import generators
-from corpora.vocabularies.embedded import TOY_FILES, embedded
+from corpora.vocabularies.embedded import TOY_FILES
 from corpora.vocabularies.sources import resolve
-from harness.cli.commands.list import rows
 from impls import registry
 from impls.interface import Mode, Unsupported
 
@@ -34,8 +33,3 @@ def test_the_definition_gives_what_the_library_gives(name):
             assert ours.decode(ids) == library.decode(ids), data
             compared += 1
     assert compared > 10 * EACH
-
-
-def test_they_are_listed_and_run_where_they_are_named_alone():
-    assert TOY_FILES.keys() <= {row["name"] for row in rows("vocabs")}
-    assert not TOY_FILES.keys() & embedded().keys()

@@ -2,10 +2,11 @@
 
 import json
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 import tokenizers
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.remarks import remarks
@@ -17,9 +18,6 @@ from impls import registry
 from impls.interface import Mode, Unsupported
 from tests.harness.local import Local
 from tests.harness.test_odd_files import TEXTS, added, examined, vocabulary_json
-
-if TYPE_CHECKING:
-    pass
 
 
 def document_of(*tokens, **changed):
@@ -37,44 +35,43 @@ def vocabulary_of(document):
 SIZE = len(document_of()["model"]["vocab"])
 
 
-def test_ids_that_tokenizers_does_not_keep_are_those_that_it_gives():
+TOKENS = st.builds(
+    added,
+    st.integers(SIZE - 2, SIZE + 4),
+    st.sampled_from(["", "<t>", "<u>", "<s w>", "a", "b"]),
+    special=st.booleans(),
+)
+
+
+@given(st.lists(TOKENS, max_size=5))
+def test_ids_are_those_that_tokenizers_gives(tokens):
+    """Whatever the file says; where it says another thing, there is a remark, and another file."""
+    document = document_of(*tokens)
+    vocabulary = vocabulary_of(document)
+    library = tokenizers.Tokenizer.from_str(json.dumps(document))
+    ours = [(token.text, token.id) for token in vocabulary.added_tokens]
+    assert ours == [(text, library.token_to_id(text)) for text, _ in ours]
+    assert {text for text, _ in ours} == {token["content"] for token in tokens} - {""}
+    kept = ours == [(token["content"], token["id"]) for token in tokens]
+    assert bool(vocabulary.native.understood) is not kept
+    assert bool(remarks(vocabulary)) is (not kept or bool(vocabulary.unexpressed))
+    given_as_it_is = vocabulary.native.content == json.dumps(document).encode()
+    assert given_as_it_is is kept is not bool(vocabulary.native.sha256)
+    again = vocabulary_of(json.loads(vocabulary.native.content))  # which says what is meant
+    assert not again.native.understood
+    assert [(token.text, token.id) for token in again.added_tokens] == ours
+
+
+def test_those_who_take_the_files_word_are_given_that_of_the_reference():
     document = document_of(added(700, "<s w>", special=True), added(900, "<t>"), added(9, "a"))
     vocabulary = vocabulary_of(document)
     assert not vocabulary.unexpressed
-    library = tokenizers.Tokenizer.from_str(json.dumps(document))
-    ours = {token.text: token.id for token in vocabulary.added_tokens}
-    assert ours == {text: library.token_to_id(text) for text in ("<s w>", "<t>", "a")}
-    assert ours["<s w>"] == SIZE
     assert [line for line in remarks(vocabulary) if "3 added tokens other ids" in line]
-
-    # Those who take the file's word are given the word of the reference.
     for mode in (Mode(), Mode(special="all")):
         for name in ("fastokens", "kitoken"):
             found = examined(vocabulary, "equivalence", "tokenizers", name, mode=mode)
             assert found.exercised[name] == len(TEXTS)
             assert not found.violations, name
-
-
-def test_what_is_empty_or_twice_among_added_tokens_is_passed_over():
-    twice = added(SIZE, "<t>")
-    document = document_of(added(SIZE, ""), twice, twice, added(SIZE + 1, "<u>"))
-    vocabulary = vocabulary_of(document)
-    assert [token.text for token in vocabulary.added_tokens] == ["<t>", "<u>"]
-    assert "2 added tokens that are empty or there already" in remarks(vocabulary)[0]
-    assert not vocabulary.unexpressed
-
-
-def test_a_file_that_says_what_tokenizers_says_is_given_as_it_is():
-    document = document_of(added(SIZE, "<t>"), added(SIZE + 1, "<u>"))
-    vocabulary = vocabulary_of(document)
-    assert not remarks(vocabulary)
-    assert vocabulary.native.content == json.dumps(document).encode()
-    assert not vocabulary.native.sha256
-
-
-def test_a_token_that_is_added_twice_with_other_flags_leaves_the_file_to_its_readers():
-    document = document_of(added(SIZE, "<t>"), added(SIZE, "<t>", special=True))
-    assert "twice, with other flags" in vocabulary_of(document).unexpressed[0]
 
 
 @pytest.mark.parametrize("place", ["the model's", "an added one"])

@@ -10,7 +10,6 @@ import pytest
 ROOT = Path(__file__).parents[2]
 
 CHOSEN = {
-    "corpora/test_vocab_merges.py": ["test_random_vocabularies_follow_the_definition"],
     "impls/test_bpe_encoders.py": [
         "test_a_byte_without_a_token_is_rejected",
         "test_exact_encoders_are_the_definition",

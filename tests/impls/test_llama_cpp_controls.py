@@ -11,7 +11,7 @@ from corpora.vocabularies.sources import load_path
 from impls.adapters import llama_cpp, mistral_common, sentencepiece
 from impls.interface import Mode
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE
-from tests.corpora.test_gguf import by_the_package
+from tests.corpora.files import by_the_package
 
 CANDIDATES = sorted(
     ENDS.union(*ROLES.values())
