@@ -1,6 +1,7 @@
 """Interval: the count of any part of a text is that of the part by itself."""
 
-from itertools import chain, combinations_with_replacement
+from itertools import combinations_with_replacement
+from typing import Any
 
 from harness.checks.base import LongRuns, Severity, draw
 from harness.checks.services import CountsParts, Ranges
@@ -31,10 +32,10 @@ class Interval(CountsParts):
     needs = (Capability.INTERVAL,)
     long_runs = LongRuns.ALL
 
-    def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
+    def parts(self, service: Capability, data: bytes) -> tuple[tuple[Any, ...], Ranges]:
         """The ranges of a text that are asked for."""
         found = ranges(data)
-        return tuple(chain.from_iterable(found)), found
+        return (data, found), found
 
 
 def ranges(data: bytes) -> Ranges:

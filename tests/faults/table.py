@@ -18,6 +18,7 @@ from harness.core.messages import Decode, Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
 from harness.workers import Limits, Worker, rows
 from harness.workers import kept as nurseries
+from harness.workers.requests import taken
 from impls.interface import Mode
 from tests.faults.actions import COMPUTING, HERE, SHARED_FILE, SLEEPER
 
@@ -155,7 +156,7 @@ def tried(fault: str, step: str, transport: str) -> Row:
             labels, intact = _asked(worker, fault, step)
         finally:
             worker.close()
-    labels += [LEFT for _ in worker.left()]
+    labels += [LEFT for _ in taken(worker.left)]
     verdict = ", ".join(dict.fromkeys(labels))
     named = _named(fault, step, labels)
     return Row(fault, step, transport, verdict, named, intact, "; ".join(left))
@@ -176,7 +177,7 @@ def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
     place = len(BEFORE)
     around = [*first[:place], *first[place + 1 :]]
     intact = _right(around, [*BEFORE, *AFTER]) and _right(second, [*BEFORE, *AFTER])
-    excused = [f"excused: {one.status.label}" for one in worker.excused()]
+    excused = [f"excused: {one.status.label}" for one in taken(worker.excused)]
     return [first[place].status.label, *_failures([*around, *second]), *excused], intact
 
 

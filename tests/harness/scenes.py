@@ -61,7 +61,7 @@ class Scene:
         made = [Participant(n, n, About(n, "1"), None) for n in encoders]
         self.pool = WorkerPool(made, Limits())
         self.pool.close()
-        self.pool._workers = {name: Here(encode) for name, encode in encoders.items()}
+        self.pool.workers = {name: Here(encode) for name, encode in encoders.items()}
         self.contract = Contract(
             sources.resolve("toy_bytes"), RAW, tuple(made), frozenset(["ref"]), {}, proper=True
         )

@@ -16,7 +16,7 @@ from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Inputs, Rejected, Results, Status
 from harness.engine import selection
 from harness.workers.limits import Limits
-from harness.workers.requests import rows
+from harness.workers.requests import rows, taken
 from harness.workers.worker import Worker
 from impls.interface import Mode
 from tests.harness.samples import given
@@ -133,7 +133,7 @@ def test_a_program_that_fails_many_inputs_and_no_single_one(make, data, status, 
     assert first.message.endswith(TOGETHER)
     assert others == of(data, b"b")
     assert ask(worker, data) == of(data)
-    assert not worker.excused()
+    assert not taken(worker.excused)
 
 
 def test_one_invalid_input_that_spoils_its_neighbours_shows(make):

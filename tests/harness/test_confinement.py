@@ -300,9 +300,9 @@ class Fake:
         self._ask("version")
         return self.abi
 
-    def landlock_ruleset(self, files, network, scopes, size):
+    def landlock_ruleset(self, files, network, scopes):
         self._ask("ruleset")
-        self.ruleset = files, network, scopes, size
+        self.ruleset = files, network, scopes
         return os.open(os.devnull, os.O_RDONLY)
 
     def landlock_allow(self, ruleset, path, access):
@@ -321,22 +321,22 @@ def applied(kernel, wanted, machine="x86_64"):
 
 
 @pytest.mark.parametrize(
-    ("abi", "files", "network", "scopes", "size"),
+    ("abi", "files", "network", "scopes"),
     [
-        (1, 0x1FF2, 0, 0, 8),
-        (2, 0x3FF2, 0, 0, 8),
-        (3, 0x7FF2, 0, 0, 8),
-        (4, 0x7FF2, 3, 0, 16),
-        (5, 0xFFF2, 3, 0, 16),
-        (6, 0xFFF2, 3, 3, 24),
-        (7, 0xFFF2, 3, 3, 24),
-        (99, 0xFFF2, 3, 3, 24),
+        (1, 0x1FF2, 0, 0),
+        (2, 0x3FF2, 0, 0),
+        (3, 0x7FF2, 0, 0),
+        (4, 0x7FF2, 3, 0),
+        (5, 0xFFF2, 3, 0),
+        (6, 0xFFF2, 3, 3),
+        (7, 0xFFF2, 3, 3),
+        (99, 0xFFF2, 3, 3),
     ],
 )
-def test_each_abi_is_asked_for_what_it_has(abi, files, network, scopes, size, tmp_path):
+def test_each_abi_is_asked_for_what_it_has(abi, files, network, scopes, tmp_path):
     kernel = Fake(abi)
     held = applied(kernel, Plan(network=False, writable=(str(tmp_path), "/dev/null", "/nowhere")))
-    assert kernel.ruleset == (files, network, scopes, size)
+    assert kernel.ruleset == (files, network, scopes)
     # A rule for a file may have no right of a folder; a path that is not there has none.
     assert kernel.rules == [files, files & 0xC002]
     assert held.files == abi
@@ -346,7 +346,7 @@ def test_each_abi_is_asked_for_what_it_has(abi, files, network, scopes, size, tm
 def test_a_declared_network_lifts_all_that_is_about_sockets():
     kernel = Fake(7)
     held = applied(kernel, Plan(network=True, writable=()))
-    assert kernel.ruleset == (0xFFF2, 0, 0b10, 24)
+    assert kernel.ruleset == (0xFFF2, 0, 0b10)
     assert "seccomp" in kernel.asked  # limits of other processes stay closed
     assert held.network == ""
 

@@ -15,7 +15,7 @@ from harness.workers import Limits, Worker, rows
 from harness.workers.kept import Nursery
 from harness.workers.pool import WorkerPool
 from harness.workers.process import WorkerDied
-from harness.workers.requests import FAULT
+from harness.workers.requests import FAULT, taken
 from tests.harness.plugged import RAW, ask, plugged
 
 PLUGIN = '''
@@ -96,7 +96,7 @@ def make(tmp_path, monkeypatch):
 def test_a_row_in_doubt_is_asked_again(make, data):
     asked = make()
     assert ask(asked, b"a", data, b"b") == [Encoded(tuple(one)) for one in (b"a", data, b"b")]
-    [excused] = asked.excused()
+    [excused] = taken(asked.excused)
     assert excused.data == data
     assert asked.losses == (0, 0)
 
@@ -107,7 +107,7 @@ def test_a_row_that_comes_back_counts_and_the_others_are_not_asked(make):
     assert [one.status for one in outcomes] == [
         Status.ENCODED, Status.OUT_OF_MEMORY, Status.UNSUPPORTED, Status.ENCODED
     ]  # fmt: skip
-    assert asked.excused() == []
+    assert taken(asked.excused) == []
 
 
 @pytest.mark.parametrize("name", ["Loads", "LoadsProgram"])
@@ -135,7 +135,7 @@ def test_a_fault_of_the_machine_is_no_crash(make, monkeypatch, vocabulary):
         assert asked.withdrawn.startswith(f"could not be started again: {FAULT}")
         assert [one.status for one in outcomes] == [Status.UNSUPPORTED] * 2
         assert asked.losses == (0, 0)
-        assert asked.excused() == []
+        assert taken(asked.excused) == []
         loaded = asked.load(vocabulary).result(timeout=300)
         assert loaded.error.startswith(FAULT)
     # The machine has room again.
@@ -147,7 +147,7 @@ def test_a_fault_of_the_machine_is_no_crash(make, monkeypatch, vocabulary):
 def test_who_is_killed_in_a_call_has_left_nothing(make, data):
     asked = make("Helped", Limits(seconds=0.2))
     ask(asked, data)
-    assert asked.left() == []
+    assert taken(asked.left) == []
 
 
 class Scripted(Worker):
@@ -206,7 +206,7 @@ def test_another_failure_of_what_is_measured_again_is_one(
     asked = scripted(WorkerDied(Failed(Status.TIMED_OUT, "no answer"), 0), WorkerDied(crash, 1))
     request = Encode(Inputs.of([b"a", b"b"]), RAW, meter=Meter.TIME)
     assert rows(asked.ask(request).result()) == [Encoded(()), crash]
-    assert asked.excused() == []
+    assert taken(asked.excused) == []
 
 
 class Falling(Scripted):
@@ -235,7 +235,7 @@ def test_who_is_let_go_meanwhile_has_not_answered(scripted, message):
     asked = scripted(WorkerDied(Failed(Status.CRASHED, message)), ANSWER, abandoned_after=2)
     outcomes = rows(asked.ask(Encode(Inputs.of([b"a", b"b"]), RAW)).result())
     assert outcomes == [Unsupported(), Unsupported()]
-    assert asked.excused() == []
+    assert taken(asked.excused) == []
 
 
 def test_all_that_owe_an_answer_are_killed_before_any_is_closed():
@@ -258,8 +258,8 @@ def test_all_that_owe_an_answer_are_killed_before_any_is_closed():
             told.append(f"{'close' if wait else 'end'} {self._name}")
 
     pool = WorkerPool([], Limits())
-    pool._workers = {name: Waiting(name, loading) for name in ("waiting", "loading")}
+    pool.workers = {name: Waiting(name, loading) for name in ("waiting", "loading")}
     pool.close()
     # Their ends are waited for once all have begun: one after another they take seconds.
-    every = [f"{what} {name}" for what in ("stop", "end", "close") for name in pool._workers]
+    every = [f"{what} {name}" for what in ("stop", "end", "close") for name in pool.workers]
     assert told == every

@@ -7,6 +7,7 @@ from corpora.vocabularies import sources
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Encoded, Inputs, Status
 from harness.workers import Limits, rows
+from harness.workers.requests import taken
 from tests.breadth import thorough_from
 from tests.harness.plugged import RAW, ask, of, plugged
 
@@ -96,9 +97,9 @@ def make(tmp_path, monkeypatch):
 def test_a_failure_that_does_not_come_back_is_excused(make, name, data):
     worker = make(name)
     assert ask(worker, b"a", data, b"b") == of(b"a", data, b"b")
-    [excused] = worker.excused()
+    [excused] = taken(worker.excused)
     assert excused.implementation == name
-    assert worker.excused() == []  # told once
+    assert taken(worker.excused) == []  # told once
     assert worker.losses == (0, 0)
     assert worker.withdrawn is None
 
@@ -110,7 +111,7 @@ def test_a_hang_that_comes_back_is_one_on_its_own_input(make, name, data):
     outcomes = ask(worker, b"a", data)
     assert outcomes[0] == Encoded((97,))
     assert outcomes[1].status is Status.TIMED_OUT
-    assert worker.excused() == []
+    assert taken(worker.excused) == []
     assert worker.losses == (0, 1)
 
 
@@ -129,9 +130,9 @@ def test_a_batch_that_is_too_slow_as_a_whole_is_excused_and_has_more_time(make):
     inputs = [b"slow" + bytes([n]) for n in range(6)]
     worker = make("Batches")
     assert ask(worker, *inputs) == of(*inputs)
-    assert [one.status for one in worker.excused()] == [Status.TIMED_OUT]
+    assert [one.status for one in taken(worker.excused)] == [Status.TIMED_OUT]
     assert ask(worker, *inputs) == of(*inputs)
-    assert worker.excused() == []
+    assert taken(worker.excused) == []
 
 
 @pytest.mark.thorough  # it fills memory
@@ -159,7 +160,7 @@ def test_what_is_measured_is_measured_again_whole(make):
     results = worker.ask(request).result(timeout=300)
     assert results.costs is not None
     assert np.all(results.status == 0)
-    assert len(worker.excused()) == 1
+    assert len(taken(worker.excused)) == 1
 
 
 def test_who_is_abandoned_answers_nothing_and_starts_again(make, vocabulary):
@@ -169,7 +170,7 @@ def test_who_is_abandoned_answers_nothing_and_starts_again(make, vocabulary):
         pass
     worker.abandon()
     assert [one.status for one in rows(future.result(timeout=300))] == [Status.UNSUPPORTED] * 2
-    assert worker.excused() == []
+    assert taken(worker.excused) == []
     assert worker.losses == (0, 0)
     assert worker.load(vocabulary).result(timeout=300).error is None
     assert ask(worker, b"a") == of(b"a")

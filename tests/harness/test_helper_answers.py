@@ -41,10 +41,10 @@ class Bombed:
 
 def main(arguments, held=None):
     """Answer byte by byte; to the second request for ever, and never with a whole answer."""
-    inlet, outlet = map(int, arguments[:2])
+    inlet, outlet = map(int, arguments[1:3])
     with os.fdopen(inlet, "rb") as requests:
         sequence, answer = wire.read_request(requests.read)
-        for byte in wire.packed_beat(sequence) + wire.packed_answer(sequence, answer):
+        for byte in wire.packed_answer(sequence, None) + wire.packed_answer(sequence, answer):
             os.write(outlet, bytes((byte,)))
             time.sleep(0.005)  # so that not all of them are there at one look
         wire.read_request(requests.read)

@@ -52,7 +52,7 @@ helper = subprocess.Popen([sys.executable, "-c", sys.argv[2], sys.argv[1]], star
 def spin(seconds):
     end = time.process_time() + seconds
     while time.process_time() < end: pass
-os.write(int(sys.argv[3]), b"x")
+os.write(int(sys.argv[-1]), b"x")
 """
 
 SLEEPING = "import time; time.sleep(600)"
@@ -62,7 +62,7 @@ SPINNING = "while True: pass"
 def helped(then, mark, helper=SLEEPING):
     """A kept process with a helper in a session of its own, which it has started by now."""
     inlet, outlet = os.pipe()
-    made = kept(HELPED + then, mark, helper, "3", descriptors=(outlet,))
+    made = kept(HELPED + then, mark, helper, descriptors=(outlet,))
     os.close(outlet)
     assert os.read(inlet, 1) == b"x"
     os.close(inlet)
@@ -116,7 +116,9 @@ def test_who_was_killed_could_not_end_its_helper(patched, number, mark):
 
 def test_pipes_of_the_worker_end_when_it_closes_them():
     inlet, outlet = os.pipe()
-    made = kept("import os, time; os.close(3); time.sleep(600)", descriptors=(outlet,))
+    made = kept(
+        "import os, sys, time; os.close(int(sys.argv[1])); time.sleep(600)", descriptors=(outlet,)
+    )
     os.close(outlet)
     try:
         poller = select.poll()
@@ -138,13 +140,9 @@ def test_a_command_that_cannot_be_run_is_no_crash_of_it():
 
 def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched):
     patched(
-        "fork, forked = os.fork, []\n"
-        "def once():\n"
-        "    if forked:\n"
-        "        raise BlockingIOError(11, 'Resource temporarily unavailable')\n"
-        "    forked.append(fork())\n"
-        "    return forked[0]\n"
-        "os.fork = once"
+        "def full(*command, **how):\n"
+        "    raise BlockingIOError(11, 'Resource temporarily unavailable')\n"
+        "os.posix_spawn = full"
     )
     made = kept("")
     made.wait(HANG_SECONDS)

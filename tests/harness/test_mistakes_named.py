@@ -57,7 +57,7 @@ def found_of(mutant):
     scene = Scene(**{n: lambda data, e=e: list(e(data, mode)) for n, e in encoders.items()})
     made = [Participant(n, n, About(n, "1"), None) for n in encoders]
     scene.contract = Contract(vocabulary, mode, tuple(made), frozenset(["ref"]), {}, proper=True)
-    scene.pool._workers = {
+    scene.pool.workers = {
         n: Here(lambda data, e=e: list(e(data, mode))) for n, e in encoders.items()
     }
     drawn = [

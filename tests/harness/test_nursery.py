@@ -182,7 +182,7 @@ def test_a_pool_has_copies_of_our_own_alone():
     try:
         with same_environment():
             assert pool.load(sources.resolve("toy_bytes"), NAMES) == {}
-        processes = [pool._workers[name]._process for name in NAMES]
+        processes = [pool.workers[name]._process for name in NAMES]
         assert [one is not None and is_copy(one) for one in processes] == [True, True, False]
     finally:
         pool.close()

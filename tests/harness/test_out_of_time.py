@@ -32,7 +32,7 @@ WRONG = Path(wrong.__file__)
 def test_no_question_waits_longer_than_the_run():
     scene = Scene(ref=right)
     silent = Silent()
-    scene.pool._workers = {"ref": silent}
+    scene.pool.workers = {"ref": silent}
     left = [0.05]
     scene.pool.limit_by(lambda: left[0])
     with pytest.raises(OutOfTime):
@@ -50,7 +50,7 @@ def test_who_was_given_up_is_asked_again_under_the_next_limit():
     pool = WorkerPool(terms.participants, Limits())
     try:
         pool.load(terms.vocabulary, ["bpe.heap"])
-        while pool.loading():
+        while pool.loading:
             pool.settle()
         pool.abandon(["bpe.heap"])
         asked = Encode(Inputs.of([b"a"]), terms.mode)

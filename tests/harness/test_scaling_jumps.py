@@ -1,7 +1,7 @@
 """Single inputs that cost far more than their length predicts become families."""
 
-from concurrent.futures import Future
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -15,14 +15,6 @@ from harness.workers.costly import CostlyBatches
 from impls.interface import Mode
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that goes on by hand."""
-    now = [0.0]
-    monkeypatch.setattr(costly.time, "monotonic", lambda: now[0])
-    return now
-
-
 def batch(*inputs):
     return Encode(Inputs.of(inputs), Mode())
 
@@ -31,14 +23,12 @@ def answered(*statuses):
     return Results.of([Failed(s, "") if s else Encoded([0]) for s in statuses])
 
 
-def test_what_takes_longest_for_its_bytes_is_kept_and_waiting_does_not_count(clock):
-    costs, kept = [1, 9, 1, 8, 7, 6, 1], CostlyBatches()
-    asked = [(batch(b"x" * (10 + n)), Future()) for n in range(len(costs))]
-    for request, answer in asked:  # all at once: each waits for those before
-        kept.watch(request, answer)
-    for cost, (request, answer) in zip(costs, asked, strict=True):
-        clock[0] += cost * (len(request.inputs.data) + costly.CALL)
-        answer.set_result(answered(Status.ENCODED))
+def test_what_takes_longest_for_its_bytes_is_kept():
+    kept = CostlyBatches()
+    for n, cost in enumerate([1, 9, 1, 8, 7, 6, 1]):
+        request = batch(b"x" * (10 + n))
+        seconds = cost * (len(request.inputs.data) + costly.CALL)
+        kept.note(request, answered(Status.ENCODED), seconds)
     usual, worst = kept.taken()
     assert usual == pytest.approx(6e9)
     assert [len(request.inputs.data) for request, _ in worst][:3] == [11, 13, 14]
@@ -75,9 +65,8 @@ def test_an_input_becomes_its_run_nested_and_repeated(data, run):
 
 
 def test_what_was_lost_is_a_jump_without_being_asked_again():
-    class Pool:
-        def costly(self, name):
-            results = answered(Status.ENCODED, Status.TIMED_OUT, Status.OUT_OF_MEMORY)
-            return 1.0, [(batch(b"fine", b"longer than", b"short"), results)]
-
-    assert jumps(Pool(), "m", []) == [b"short", b"longer than"]
+    results = answered(Status.ENCODED, Status.TIMED_OUT, Status.OUT_OF_MEMORY)
+    kept = CostlyBatches()
+    kept.note(batch(b"fine", b"longer than", b"short"), results, 1.0)
+    pool = SimpleNamespace(costly={"m": kept})
+    assert jumps(pool, "m", []) == [b"short", b"longer than"]

@@ -83,7 +83,7 @@ def test_each_answer_comes_back_as_it_was(kind, answer):
 
 
 def test_a_sign_of_life_is_no_answer_and_none_comes_before_a_batch():
-    beat = wire.packed_beat(1)
+    beat = wire.packed_answer(1, None)
     assert read(beat, Walked) is None
     with pytest.raises(wire.Garbled, match="answered request 2 with an answer to 1"):
         read(beat, Walked, 2)
