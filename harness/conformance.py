@@ -30,7 +30,7 @@ from harness.core.participants import Participant
 from harness.core.standing import definitions_of
 from harness.findings.description import difference
 from harness.workers.cell import Progress
-from harness.workers.claims import Claims
+from harness.workers.claims import Claim, noted, summed
 from harness.workers.requests import first_line
 from harness.workers.server import Server
 from impls import registry
@@ -115,7 +115,7 @@ class Conformance:
 
     def __init__(self, implementation: Implementation, about: About) -> None:
         self._implementation, self._about = implementation, about
-        self._claims = Claims()
+        self._claims: list[Claim] = []
         self._declined: dict[str, str] = {}
         """Why nothing was compared on a vocabulary."""
 
@@ -131,7 +131,7 @@ class Conformance:
             mend = "; if it need not run this vocabulary, leave it out" if whole else ""
             for where, reason in self._declined.items():
                 yield Breach("answers", where, f"{NOTHING}: {reason}{mend}")
-        for claim in self._claims.take():
+        for claim in summed(self._claims):
             if claim.name == self._about.name and not claim.kept:
                 line = f"claims {claim.capability!r} but answered none of {claim.declined:,} "
                 line += f"requests for it; the first answer was Unsupported: {claim.reason}"
@@ -195,7 +195,7 @@ class Conformance:
         made = [servers[one.implementation].answer(one.request) for one in probes]
         answers = cast("list[Results]", made)
         for probe, answer in zip(probes, answers, strict=True):
-            self._claims.note(probe.implementation, probe.request, answer)
+            self._claims += noted(probe.implementation, probe.request, answer)
         return answers
 
     def _under(self, seen: Observation, servers: Mapping[str, Server]) -> Iterator[Breach]:

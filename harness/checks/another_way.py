@@ -33,14 +33,14 @@ class Question(NamedTuple):
 
     implementation: who is asked. request, how: the class of the request, and what it is made with
     besides what each input has of its own, and the mode of the comparison. row: a text, or ids to
-    decode. numbers: those of a service.
+    decode. given: what a service takes.
     """
 
     implementation: str
     request: type[Encode | Decode | Serve]
     how: tuple[tuple[str, Any], ...]
     row: Any
-    numbers: tuple[int, ...] = ()
+    given: tuple[Any, ...] = ()
 
 
 def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> Iterator[Outcome]:
@@ -60,7 +60,7 @@ def put(questions: Sequence[Question], mode: Mode, ask: Ask) -> Iterator[Outcome
             continue
         known = {"inputs": Inputs.of(rows), "mode": mode, **known}
         if request is Serve:
-            known["numbers"] = tuple(one.numbers for one in some)
+            known["given"] = tuple(one.given for one in some)
         probes.append(Probe(name, cast("Any", request)(**known)))
     outcomes = dict(zip(alike, map(iter, ask(probes)), strict=True))
     return (next(outcomes[one[:3]]) for one in questions)
@@ -120,9 +120,9 @@ class Subject:
         """Ask to decode, as :class:`Decode` has it."""
         return Question(self.name, Decode, tuple(how.items()), tuple(ids))
 
-    def serve(self, service: Capability, data: bytes, *numbers: int) -> Question:
-        """Ask for a service, as :class:`Serve` has it."""
-        return Question(self.name, Serve, (("service", service),), data, numbers)
+    def serve(self, service: Capability, data: bytes, *given: Any) -> Question:
+        """Ask for a service about an input; given: what its method takes, but for the mode."""
+        return Question(self.name, Serve, (("service", service),), data, given)
 
     def says(self, outcome: Outcome, words: str = "") -> Part:
         """Its part in a violation; words: by which way it came to the outcome."""

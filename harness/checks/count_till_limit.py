@@ -28,7 +28,7 @@ class CountTillLimit(Serves):
             if service is Capability.COUNT_TILL_LIMIT:
                 drawn = draw(one.data).randint(0, size + 1)
                 limits = [(size,), (max(0, size - 1),), (drawn,)]
-            answers = yield [one.serve(service, one.data, *limit) for limit in limits]
+            answers = yield [one.serve(service, one.data, one.data, *limit) for limit in limits]
             for limit, outcome in zip(limits, answers, strict=True):
                 right, where, fault = size, "the text", None
                 for most in limit:

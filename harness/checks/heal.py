@@ -9,7 +9,6 @@ from harness.checks.another_way import AsksAgain, Fault, Look, Subject
 from harness.checks.base import Severity, ids_of, spelled, verbatim, without_specials
 from harness.checks.heal_questions import HealQuestion, alike, question
 from harness.checks.services import DEFINITION, against, unanswered
-from harness.core.messages import healing_numbers
 from harness.core.outcomes import Encoded, Outcome
 from impls.interface import Capability
 
@@ -50,9 +49,9 @@ class Heal(AsksAgain):
         texts = yield [one.encode(text, by=whose) for text in asked.texts]
         if not isinstance(texts[0], Encoded):
             return  # where a part is rejected, nobody knows what is right
-        given = asked.forced + b"".join(asked.allowed or ())
-        numbers = healing_numbers(texts[0].ids, asked.forced, asked.allowed)
-        (outcome,) = yield [one.serve(Capability.HEAL, given, *numbers)]
+        read = asked.forced + b"".join(asked.allowed or ())
+        given = asked.forced, list(texts[0].ids), asked.allowed and list(asked.allowed)
+        (outcome,) = yield [one.serve(Capability.HEAL, read, *given)]
         found = [*faults(one, whose, asked, texts, outcome)]
         most = possible(one, asked, texts)
         one.judge(outcome, found)

@@ -1,5 +1,8 @@
 """Incremental: a text that grows has at each length the tokens that its encoding has."""
 
+from itertools import pairwise
+from typing import Any
+
 from harness.checks.base import draw
 from harness.checks.services import CountsParts, Ranges
 from impls.interface import Capability
@@ -24,13 +27,15 @@ class Incremental(CountsParts):
     said = "counted a growing text wrongly"
     needs = (Capability.APPEND, Capability.PREPEND)
 
-    def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
-        """Where chunks end, and the texts up to there; or where they begin, the last one first."""
+    def parts(self, service: Capability, data: bytes) -> tuple[tuple[Any, ...], Ranges]:
+        """Chunks of the text, and the texts that they make; the last one first to prepend."""
         ends = cuts(data)
         if service is Capability.APPEND:
-            return ends, [(0, end) for end in ends]
-        starts = tuple(len(data) - cut for cut in ends)
-        return starts, [(start, len(data)) for start in starts]
+            chunks = [data[start:end] for start, end in pairwise((0, *ends))]
+            return (chunks,), [(0, end) for end in ends]
+        starts = [len(data) - cut for cut in ends]
+        chunks = [data[start:end] for end, start in pairwise((len(data), *starts))]
+        return (chunks,), [(start, len(data)) for start in starts]
 
 
 def cuts(data: bytes) -> tuple[int, ...]:

@@ -1,6 +1,7 @@
 """Interval: the count of any part of a text is that of the part by itself."""
 
-from itertools import chain, combinations_with_replacement
+from itertools import combinations_with_replacement
+from typing import Any
 
 from harness.checks.base import draw
 from harness.checks.services import CountsParts, Ranges
@@ -28,10 +29,10 @@ class Interval(CountsParts):
     said = "counted a part of the input wrongly"
     needs = (Capability.INTERVAL,)
 
-    def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
+    def parts(self, service: Capability, data: bytes) -> tuple[tuple[Any, ...], Ranges]:
         """The ranges of a text that are asked for."""
         found = ranges(data)
-        return tuple(chain.from_iterable(found)), found
+        return (data, found), found
 
 
 def ranges(data: bytes) -> Ranges:

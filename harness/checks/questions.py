@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from harness.core.outcomes import Inputs
+from harness.workers.claims import noted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,7 +24,7 @@ def judge(pool: WorkerPool, check: Check, seen: Observation) -> Judgement:
         gone = pool.withdrawn()
         for probe, answer in zip(probes, answers, strict=True):
             if probe.implementation not in gone:
-                pool.claims.note(probe.implementation, probe.request, answer)
+                pool.claims += noted(probe.implementation, probe.request, answer)
         return answers
 
     return check.judge(seen, ask)

@@ -7,6 +7,7 @@ and of ``bpe.naive``, the definition put literally, where it takes part in the c
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 from harness.checks.another_way import AsksAgain, Fault, Look, Subject
 from harness.checks.base import LongRuns, Severity, is_raw
@@ -35,20 +36,17 @@ class CountsParts(Serves):
 
     where = (is_raw,)
 
-    def parts(self, service: Capability, data: bytes) -> tuple[tuple[int, ...], Ranges]:
-        """What a service is asked about an input, and the parts whose tokens are the answer.
-
-        The first is as :class:`harness.core.messages.Serve` takes it.
-        """
+    def parts(self, service: Capability, data: bytes) -> tuple[tuple[Any, ...], Ranges]:
+        """What a service is given of an input, and the parts whose tokens are the answer."""
         raise NotImplementedError
 
     def look(self, one: Subject) -> Look:
         """Ask each service, and hold its numbers against the tokens that each definer gives."""
         for service in filter(one.participant.can, self.needs):
-            numbers, ranges = self.parts(service, one.data)
+            given, ranges = self.parts(service, one.data)
             asked, faults = by_definers(one, ranges), list[Fault]()
             outcome, *sizes = yield [
-                one.serve(service, one.data, *numbers),
+                one.serve(service, one.data, *given),
                 *(one.encode(one.data[start:end], by=who) for who, (start, end) in asked),
             ]
             if isinstance(outcome, Encoded):

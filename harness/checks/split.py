@@ -36,7 +36,7 @@ class Split(Serves):
         """Ask for the chunks, then for their encodings, and look at every cut."""
         data, text = one.data, is_text(one.data)
         limit = max(draw(data).choice(LIMITS), len(one.ids) // CHUNKS)
-        (outcome,) = yield [one.serve(Capability.SPLIT, data, limit)]
+        (outcome,) = yield [one.serve(Capability.SPLIT, data, data, limit)]
         if not isinstance(outcome, Encoded):
             one.judge(outcome, [unanswered(one, outcome)])
             return

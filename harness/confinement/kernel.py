@@ -107,9 +107,12 @@ class Linux:
         """Return the Landlock ABI of this kernel."""
         return self._call(CREATE_RULESET, None, 0, ASK_VERSION)
 
-    def landlock_ruleset(self, files: int, network: int, scopes: int, size: int) -> int:
-        """Return a new rule set that handles these, as a descriptor; size: of its structure."""
-        return self._call(CREATE_RULESET, RULESET.pack(files, network, scopes), size, 0)
+    def landlock_ruleset(self, files: int, network: int, scopes: int) -> int:
+        """Return a new rule set that handles these, as a descriptor.
+
+        A kernel whose structure is shorter takes a longer one that ends with zeros.
+        """
+        return self._call(CREATE_RULESET, RULESET.pack(files, network, scopes), RULESET.size, 0)
 
     def landlock_allow(self, ruleset: int, path: int, access: int) -> None:
         """Allow an access at and below an open path."""

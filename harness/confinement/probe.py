@@ -32,7 +32,6 @@ from harness.confinement.plan import (
     Plan,
     sentence,
 )
-from harness.confinement.start import NOT_CONFINED
 from impls.needs import understood
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def caches_of(others: str | None, environment: Mapping[str, str]) -> dict[str, s
 
 def argument(plan: Plan | None) -> str:
     """Return a plan as :mod:`harness.confinement.start` takes it; None is no confinement."""
-    return NOT_CONFINED if plan is None else json.dumps(msgspec.to_builtins(plan))
+    return json.dumps(msgspec.to_builtins(plan))
 
 
 def launch(

@@ -1,8 +1,9 @@
 """What a worker process runs first: it confines itself, then becomes the server.
 
-``python -m harness.confinement.start PLAN MODULE ARGUMENT..``, where PLAN is JSON, or ``off``, and
-MODULE has a function ``main`` that takes the arguments and what holds. Nothing that starts threads
-is imported before: NumPy's linear algebra does. With PLAN alone, it prints what holds and ends.
+``python -m harness.confinement.start PLAN MODULE ARGUMENT..``, where PLAN is JSON, null for no
+confinement, and MODULE has a function ``main`` that takes the arguments and what holds. Nothing
+that starts threads is imported before: NumPy's linear algebra does. With PLAN alone, it prints what
+holds and ends.
 """
 
 from __future__ import annotations
@@ -17,17 +18,14 @@ import msgspec
 from harness.confinement.plan import OFF, Plan
 from harness.confinement.steps import apply, lower_limits
 
-NOT_CONFINED = "off"
-"""The PLAN of a worker that is not to be confined."""
-
 
 def main(arguments: list[str]) -> None:
     """Confine this process and serve."""
-    plan, *rest = arguments
-    held = OFF
-    if plan != NOT_CONFINED:
+    held, (argument, *rest) = OFF, arguments
+    plan = msgspec.convert(json.loads(argument), Plan | None)
+    if plan is not None:
         lower_limits()
-        held = apply(msgspec.convert(json.loads(plan), Plan))
+        held = apply(plan)
     if not rest:
         print(msgspec.json.encode(held).decode())
         return

@@ -52,9 +52,6 @@ TCP_SINCE = 4
 ABSTRACT_SOCKETS, SIGNALS = 0b01, 0b10
 SCOPES_SINCE = 6
 
-SIZES = {1: 8, TCP_SINCE: 16, SCOPES_SINCE: 24}
-"""Bytes of ``struct landlock_ruleset_attr``, by the ABI from which on it has so many."""
-
 TASKS_BESIDE = 1 << 14
 TASKS_BESIDE_PER_CORE = 1 << 10
 """Tasks that may come on top of those that the machine has when a worker starts. Each worker may
@@ -127,12 +124,11 @@ def _landlock(plan: Plan, kernel: Linux, missing: list[str]) -> int:
     """
     version = kernel.landlock_version()
     handled = sum(rights for since, rights in SINCE.items() if version >= since)
-    size = max(size for since, size in SIZES.items() if version >= since)
     network = TCP if version >= TCP_SINCE and not plan.network else 0
     scopes = 0
     if version >= SCOPES_SINCE:
         scopes = SIGNALS if plan.network else SIGNALS | ABSTRACT_SOCKETS
-    ruleset = kernel.landlock_ruleset(handled, network, scopes, size)
+    ruleset = kernel.landlock_ruleset(handled, network, scopes)
     try:
         for path in plan.writable:
             fault = _allow(kernel, ruleset, path, handled)

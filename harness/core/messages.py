@@ -8,7 +8,7 @@ from __future__ import annotations
 import pickle
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
@@ -200,18 +200,14 @@ class Decode:
 class Serve:
     """Ask one of the services about each input.
 
-    numbers: what the service takes besides the text, one tuple an input. For ``count``: nothing.
-    ``count_till_limit``, ``split``: the limit. ``append``: where the chunks end that the text is
-    given in. ``prepend``: where they begin, from the last one to the first. ``interval``: the
-    ranges, start and end in turn. ``heal``: see :func:`healing_numbers`; its leftover is the text.
-
-    The answers' ``ids`` are the numbers that the service gives: counts, or ends of chunks;
-    :data:`PAST_THE_LIMIT` for null.
+    given: of each input, what the method of the service takes (:mod:`impls.interface`), but for the
+    mode. The answer's text is what ``heal`` leaves over. Its ``ids`` are the numbers that the
+    service gives: counts, or ends of chunks; :data:`PAST_THE_LIMIT` for null.
     """
 
     service: Capability
     inputs: Inputs
-    numbers: tuple[tuple[int, ...], ...]
+    given: tuple[tuple[Any, ...], ...]
     mode: Mode
 
     def __len__(self) -> int:
@@ -219,19 +215,6 @@ class Serve:
 
 
 PAST_THE_LIMIT = -1
-
-
-def healing_numbers(
-    recent: Sequence[int], forced: bytes, allowed: Sequence[bytes] | None
-) -> tuple[int, ...]:
-    """The numbers of a question to a healer; its input is the forced bytes, then those allowed.
-
-    How many tokens the context has, and which; the length of the forced bytes; how many strings
-    the grammar allows, -1 for anything, and their lengths.
-    """
-    strings = () if allowed is None else tuple(map(len, allowed))
-    size = -1 if allowed is None else len(strings)
-    return (len(recent), *recent, len(forced), size, *strings)
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class Session:
         self._begin()
         while not stopped():
             if next(steps, None) is None:
-                if not self.pool.loading():
+                if not self.pool.loading:
                     break
                 time.sleep(LOOK_SECONDS)
             self._look()
@@ -97,12 +97,12 @@ class Session:
     def _look(self) -> None:
         """Take note of who has loaded by now, and tell now and then who has not."""
         self._take(self.pool.settle())
-        loading = self.pool.loading()
+        loading = list(self.pool.loading)
         now = time.monotonic()
         if loading and now - self._last_shown > TELL_SECONDS:
             self._last_shown = now
             waiting = dict.fromkeys(loading, "")
-            self.run.emit(Preparing(self.vocabulary.id, list(self.pool.loaded()), waiting))
+            self.run.emit(Preparing(self.vocabulary.id, list(self.pool.loaded), waiting))
 
     def contracts(self) -> list[Contract]:
         """The contracts of the vocabulary, with those who have loaded it."""
@@ -113,7 +113,7 @@ class Session:
 
     def _loaded(self, contract: Contract) -> Contract:
         """A contract without those who failed to load; another may be its reference then."""
-        left, declared = contract.among(self.pool.loaded()), self.run.plan.references
+        left, declared = contract.among(self.pool.loaded), self.run.plan.references
         members = left.participants
         references = references_of(self.vocabulary, contract.algorithm, members, declared)
         return replace(left, references=references)
@@ -123,7 +123,7 @@ class Session:
 
         Raises NamedFailed: who was asked for by name and cannot run makes the run worthless.
         """
-        if self.pool.stopped:
+        if self.pool.stopped.is_set():
             return
         drawn = self.source.startswith(RANDOM)  # it may be at fault: a refusal is an answer
         for name, answer in failed.items():

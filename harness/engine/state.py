@@ -14,6 +14,7 @@ from harness.events import SlowOnce
 from harness.findings.folder import FindingsFolder
 from harness.findings.tracker import FindingTracker
 from harness.workers.claims import Claim, summed
+from harness.workers.requests import taken
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -148,4 +149,4 @@ class RunState:
                 self.tally.excused[one.implementation] += 1
         with self.lock:
             known = map(Claim._make, self.tally.claims)
-            self.tally.claims[:] = summed([*known, *pool.claims.take()])
+            self.tally.claims[:] = summed([*known, *taken(pool.claims)])

@@ -259,7 +259,7 @@ class Checks(Study):
         known = name in run.tally.hung
         if known and run.left <= 0:
             return False
-        suspect = session.pool.at_work(name) > SUSPECT_SECONDS
+        suspect = session.pool.workers[name].at_work > SUSPECT_SECONDS
         waiting = suspect and seconds < LONGEST_WAIT * run.plan.limits.seconds
         if waiting and run.countdown.over:
             run.tally.awaited.add(name)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from harness.core.messages import (
     PAST_THE_LIMIT,
+    Decode,
     Dropout,
     Padding,
+    Serve,
     Template,
     Windows,
     numbers_of,
@@ -23,9 +26,11 @@ from harness.workers.tracebacks import Tracebacks
 from impls.interface import Capability, Died, Encoder, Mode, Rejected, Unsupported
 
 if TYPE_CHECKING:
-    from harness.core.messages import Decode, Serve, Shape
+    from harness.core.messages import Encode, Shape
 
 T = TypeVar("T")
+
+Ids = Sequence[int]
 
 INT32 = range(-(2**31), 2**31)
 
@@ -99,11 +104,6 @@ def plain_ids(flat: list[int]) -> np.ndarray[Any, np.dtype[np.int32]] | None:
     return table.astype(np.int32)
 
 
-def encoded(encoder: Encoder, data: bytes, mode: Mode) -> Outcome:
-    """The outcome of ``encode``."""
-    return Encoded(clean_ids(encoder.encode(data, mode)))
-
-
 def method(encoder: Encoder, name: str, claim: str = "") -> Callable[..., Any]:
     """A method that an encoder may have, looked up once for a request.
 
@@ -146,90 +146,32 @@ def decoder_of(encoder: Encoder, request: Decode) -> Callable[[list[int]], bytes
     return lambda ids: text_of(name, decode(ids))
 
 
-def locator_of(encoder: Encoder, mode: Mode) -> Callable[[bytes], Outcome]:
-    """What gives the outcome of ``encode_with_offsets``. Raises as :func:`method` does."""
-    locate = method(encoder, "encode_with_offsets", "offsets")
-
-    def located(data: bytes) -> Outcome:
-        ids, spans = locate(data, mode)
-        if len(ids) != len(spans):
-            message = f"{len(ids)} ids but {len(spans)} offsets"
-            raise ValueError(message)
-        return Encoded(clean_ids(ids), offsets=tuple((int(a), int(b)) for a, b in spans))
-
-    return located
+def located(data: bytes, answer: tuple[Ids, Sequence[tuple[int, int]]]) -> Outcome:
+    """The outcome of ``encode_with_offsets``."""
+    ids, spans = answer
+    if len(ids) != len(spans):
+        message = f"{len(ids)} ids but {len(spans)} offsets"
+        raise ValueError(message)
+    return Encoded(clean_ids(ids), offsets=tuple((int(a), int(b)) for a, b in spans))
 
 
-Ids = Sequence[int]
-
-Numbers = tuple[int, ...]
-"""What a service takes besides a text: see :class:`harness.core.messages.Serve`."""
-
-
-def chunks(data: bytes, numbers: Numbers) -> tuple[list[bytes]]:
-    """A text in parts that end at these numbers."""
-    return ([data[start:end] for start, end in pairwise((0, *numbers))],)
-
-
-def chunks_from_the_end(data: bytes, numbers: Numbers) -> tuple[list[bytes]]:
-    """A text in parts that begin at these numbers, the last one first."""
-    return ([data[start:end] for end, start in pairwise((len(data), *numbers))],)
-
-
-def healing(data: bytes, numbers: Numbers) -> tuple[object, ...]:
-    """What a healer takes, of :func:`harness.core.messages.healing_numbers`."""
-    size = numbers[0]
-    recent, place, strings = numbers[1 : size + 1], numbers[size + 1], numbers[size + 2]
-
-    def allowed() -> Iterator[bytes]:
-        start = place
-        for one in numbers[size + 3 :]:
-            yield data[start : start + one]
-            start += one
-
-    return data[:place], list(recent), None if strings < 0 else list(allowed())
-
-
-GIVEN: dict[Capability, Callable[[bytes, Numbers], tuple[Any, ...]]] = {
-    Capability.COUNT: lambda data, numbers: (data,),
-    Capability.COUNT_TILL_LIMIT: lambda data, numbers: (data, numbers[0]),
-    Capability.SPLIT: lambda data, numbers: (data, numbers[0]),
-    Capability.APPEND: chunks,
-    Capability.PREPEND: chunks_from_the_end,
-    Capability.INTERVAL: lambda data, numbers: (
-        data,
-        list(zip(numbers[::2], numbers[1::2], strict=True)),
-    ),
-    Capability.HEAL: healing,
-}
-"""What the method of a service takes, besides the mode."""
-
-
-def service_of(encoder: Encoder, request: Serve) -> Callable[[tuple[bytes, Numbers]], Outcome]:
-    """What gives the outcome of a service, its numbers as ids. Raises as :func:`method` does."""
-    service, mode = request.service, request.mode
-    serve, given = method(encoder, service, service), GIVEN[service]
-
-    def served(asked: tuple[bytes, Numbers]) -> Outcome:
-        arguments = given(*asked)
-        answer = serve(*arguments, mode)
-        text = None
-        if service is Capability.HEAL:
-            answer, text = answer
-            text = text_of("heal", text)
-        elif service in {Capability.COUNT, Capability.COUNT_TILL_LIMIT}:
-            if answer is None and service is Capability.COUNT_TILL_LIMIT:
-                return Encoded((PAST_THE_LIMIT,))
-            answer = [answer]
-        elif service is not Capability.SPLIT:
-            answer = expected_length(answer, len(arguments[-1]))
-        found = clean_ids(answer)
-        if min(found, default=0) < 0:
-            message = f"{service} gave {min(found)}, less than none"
-            raise ValueError(message)
-        return Encoded(found, text=text)
-
-    return served
+def served(service: Capability, given: tuple[Any, ...], answer: Any) -> Outcome:
+    """The outcome of a service, its numbers as ids."""
+    text = None
+    if service is Capability.HEAL:
+        answer, text = answer
+        text = text_of("heal", text)
+    elif service in {Capability.COUNT, Capability.COUNT_TILL_LIMIT}:
+        if answer is None and service is Capability.COUNT_TILL_LIMIT:
+            return Encoded((PAST_THE_LIMIT,))
+        answer = [answer]
+    elif service is not Capability.SPLIT:
+        answer = expected_length(answer, len(given[-1]))
+    found = clean_ids(answer)
+    if min(found, default=0) < 0:
+        message = f"{service} gave {min(found)}, less than none"
+        raise ValueError(message)
+    return Encoded(found, text=text)
 
 
 def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], Sequence[int]]:
@@ -265,3 +207,42 @@ def unstable(answer: tuple[Ids, Sequence[Ids]], most: int) -> Sequence[int]:
     stable, completions = answer
     every = sorted(completions, key=tuple)
     return numbers_of([stable, *every[:: -(-len(every) // most) or 1]])
+
+
+class Questions(NamedTuple):
+    """What a request asks of an encoder, one thing after another.
+
+    each: what is asked about. call: asks about one, and may be measured. outcome: what comes of the
+    one that was asked about, and the answer.
+    """
+
+    each: Sequence[Any]
+    call: Callable[[Any], Any]
+    outcome: Callable[[Any, Any], Outcome]
+
+    def answered(self, one: Any) -> Outcome:
+        """The outcome of one. Raises what the encoder raises, and TypeError or ValueError."""
+        return self.outcome(one, self.call(one))
+
+
+def questions_of(encoder: Encoder, request: Encode | Decode | Serve) -> Questions:
+    """What a request asks of an encoder. Raises as :func:`method` does."""
+    if isinstance(request, Decode):
+        bounds: list[int] = [0, *request.ends.tolist()]
+        each = [request.ids[start:end].tolist() for start, end in pairwise(bounds)]
+        return Questions(
+            each, decoder_of(encoder, request), lambda ids, text: Encoded(tuple(ids), text)
+        )
+    mode = request.mode
+    if isinstance(request, Serve):
+        serve = method(encoder, request.service, request.service)
+        outcome = partial(served, request.service)
+        return Questions(request.given, lambda given: serve(*given, mode), outcome)
+    inputs = list(request.inputs)
+    if request.offsets:
+        locate = method(encoder, "encode_with_offsets", "offsets")
+        return Questions(inputs, lambda data: locate(data, mode), located)
+    call: Callable[[bytes], Ids] = lambda data: encoder.encode(data, mode)  # noqa: E731
+    if request.shape is not None:
+        call = shaper_of(encoder, request.shape, mode)
+    return Questions(inputs, call, lambda data, ids: Encoded(clean_ids(ids)))

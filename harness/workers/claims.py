@@ -6,7 +6,6 @@ and answers so to everything that it is asked has made a false claim.
 
 from __future__ import annotations
 
-import threading
 from typing import TYPE_CHECKING, NamedTuple
 
 from harness.core.messages import Decode, Encode, Serve
@@ -43,30 +42,19 @@ class Claim(NamedTuple):
     reason: str
 
 
-class Claims:
-    """What was answered to requests for capabilities. Thread-safe."""
+def noted(name: str, request: Asking, answer: Results) -> list[Claim]:
+    """What an answer says of a claim, if the request asks for one.
 
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._claims: list[Claim] = []
-
-    def note(self, name: str, request: Asking, answer: Results) -> None:
-        """Take note of an answer; what the harness itself has not asked says nothing."""
-        capability = asked_for(request)
-        if capability is not None:
-            unsupported = answer.status == Status.UNSUPPORTED
-            said = [answer.messages.get(row, "") for row in unsupported.nonzero()[0].tolist()]
-            said = [one for one in said if not kept_from_answering(one)]
-            reason = said[0][:LONGEST_REASON] if said else ""
-            one = Claim(name, str(capability), len(said), not unsupported.all(), reason)
-            with self._lock:
-                self._claims = summed([*self._claims, one])
-
-    def take(self) -> list[Claim]:
-        """What was noted since this was asked last."""
-        with self._lock:
-            found, self._claims = self._claims, []
-        return found
+    What the harness itself has not asked says nothing.
+    """
+    capability = asked_for(request)
+    if capability is None:
+        return []
+    unsupported = answer.status == Status.UNSUPPORTED
+    said = [answer.messages.get(row, "") for row in unsupported.nonzero()[0].tolist()]
+    said = [one for one in said if not kept_from_answering(one)]
+    reason = said[0][:LONGEST_REASON] if said else ""
+    return [Claim(name, str(capability), len(said), not unsupported.all(), reason)]
 
 
 def asked_for(request: Asking) -> Capability | None:
@@ -83,11 +71,13 @@ def summed(claims: Iterable[Claim]) -> list[Claim]:
     """One for each implementation and capability, of several claims."""
     total: dict[tuple[str, str], Claim] = {}
     for one in claims:
-        known = total.get(one[:2])
-        if known is not None:
-            declined, kept = known.declined + one.declined, known.kept or one.kept
-            one = Claim(*one[:2], declined, kept, known.reason or one.reason)
-        total[one[:2]] = one
+        former = total.get(one[:2], Claim(*one[:2], 0, False, ""))
+        total[one[:2]] = Claim(
+            *one[:2],
+            former.declined + one.declined,
+            former.kept or one.kept,
+            former.reason or one.reason,
+        )
     return list(total.values())
 
 

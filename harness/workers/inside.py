@@ -24,10 +24,10 @@ def serve(
 ) -> None:
     """Answer requests.
 
-    arguments: REQUESTS ANSWERS CELL MEMORY, which are three file descriptors, and bytes. begin:
+    arguments: MEMORY REQUESTS ANSWERS CELL, which are bytes, and three file descriptors. begin:
     given the cell, makes what answers: a request, and what shows meanwhile that there is life.
     """
-    requests, answers, cell, memory = map(int, arguments)
+    memory, requests, answers, cell = map(int, arguments)
     die_with_parent()
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the harness's to handle
     faulthandler.enable()
@@ -50,6 +50,6 @@ def serve(
 
         while (asked := wire.read_request(inlet.read)) is not None:
             sequence, request = asked
-            found = answer(request, partial(say, wire.packed_beat(sequence)))
+            found = answer(request, partial(say, wire.packed_answer(sequence, None)))
             progress.set(-1)
             say(wire.packed_answer(sequence, found))

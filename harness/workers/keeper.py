@@ -6,14 +6,14 @@ the kernel gives it to the nearest ancestor that has asked for such orphans
 told from those of another. So each worker has a parent of its own that does nothing else, a copy
 of the nursery (:mod:`harness.workers.nursery`). It runs none of the implementation's code. Steps:
 
-1. It writes its own number, 4 bytes. The worker is begun in a session of its own.
-2. The worker ends by itself; or the harness writes ``k`` or ends, and it is killed; or the harness
-   writes ``c``, and it is killed, too, but may end by itself before if there are processes that
+1. It sends its own number. The worker is begun in a session of its own.
+2. The worker ends by itself; or the harness sends ``k`` or ends, and it is killed; or the harness
+   sends ``c``, and it is killed, too, but may end by itself before if there are processes that
    have left its session: it may be about to end them.
 3. What is left of its session is killed. What has left its session may end by itself for
    GRACE_SECONDS. The rest is noted and killed. Nothing is waited for and nothing is noted after
    ``k``, or where the worker was killed by SIGKILL: it had no chance to end what it had started.
-4. It writes a :class:`Report`.
+4. It sends a :class:`Report`.
 
 Only time in which the processes that are waited for do nothing counts against GRACE_SECONDS: a
 machine that is busy is no reason to say that somebody has left processes behind. Who works all the
@@ -25,10 +25,10 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import fcntl
 import os
 import select
 import signal
+import threading
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING
@@ -40,6 +40,7 @@ from harness.workers.clock import Stopwatch, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
+    from socket import socket
 
 PR_SET_CHILD_SUBREAPER = 36
 
@@ -64,8 +65,8 @@ SHOWN, SHOWN_CHARACTERS = 3, 120
 
 LOOK_SECONDS = 0.05
 
-FREE = 64
-"""Descriptors are moved out of each other's way to numbers from here on."""
+REAP_SECONDS = 5.0
+"""Seconds between two looks for orphans that have ended, while the worker is at work."""
 
 DEAF = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 """Signals that end others: this process ends when it has done its work."""
@@ -99,22 +100,22 @@ class Report(msgspec.Struct, frozen=True):
         return f"left {several} behind: {'; '.join(self.left)}" if self.count else None
 
 
-def keep(control: int, report: int, begin: Callable[[int], None]) -> None:
+def keep(harness: socket, begin: Callable[[], int]) -> None:
     """Keep a worker to its end, in the process that is its keeper.
 
-    control, report: descriptors to hear the harness, and to tell it. begin: becomes the worker, in
-    the process that is to be it; the descriptor that it is given takes the reason if it cannot, and
-    is closed when it can.
+    begin: begins the worker, in a session of its own, and returns its number. Raises OSError where
+    it cannot.
     """
     for number in DEAF:
         signal.signal(number, signal.SIG_IGN)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-    os.write(report, os.getpid().to_bytes(4, "little"))
+    harness.sendall(os.getpid().to_bytes(4, "little"))
     try:
-        said = Keeper(control, report, begin).kept()
+        said = Keeper(harness, begin()).kept()
     except OSError as error:
         said = Report(error=str(error), all=False)
-    os.write(report, msgspec.json.encode(said))
+    harness.sendall(msgspec.json.encode(said))
 
 
 def close_others(kept: Collection[int]) -> None:
@@ -126,36 +127,23 @@ def close_others(kept: Collection[int]) -> None:
 
 
 class Keeper:
-    """The worker and all that comes of it. Raises OSError where it cannot be begun."""
+    """The worker, by its number, and all that comes of it."""
 
-    def __init__(self, control: int, report: int, begin: Callable[[int], None]) -> None:
-        """Begin the worker; see :func:`keep`."""
-        self._control = control
-        self._woken, wake = os.pipe()
-        os.set_blocking(self._woken, False)
-        os.set_blocking(wake, False)
-        signal.signal(signal.SIGCHLD, lambda number, frame: None)
-        signal.set_wakeup_fd(wake, warn_on_full_buffer=False)
-        fault, told = os.pipe()
-        self._worker = os.fork()
-        if self._worker == 0:
-            try:
-                signal.set_wakeup_fd(-1)
-                for number in (signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ, *DEAF):
-                    signal.signal(number, signal.SIG_DFL)
-                os.setsid()
-                told = fcntl.fcntl(told, fcntl.F_DUPFD_CLOEXEC, FREE)
-                begin(told)
-            except OSError as error:
-                os.write(told, str(error).encode())
-            finally:
-                os._exit(127)
+    def __init__(self, harness: socket, worker: int) -> None:
+        self._harness, self._worker = harness, worker
         # The worker's pipes are its own: who reads them is to see their end when it closes them.
-        close_others({control, report, self._woken, wake, fault})
-        if said := os.read(fault, 4096):  # ends when the worker has begun, or the child has ended
-            os.waitpid(self._worker, 0)
-            raise OSError(said.decode("utf-8", "replace"))
-        os.close(fault)
+        close_others({harness.fileno()})
+        self._end, over = os.pipe()
+        threading.Thread(target=self._await_end, args=(over,), daemon=True).start()
+
+    def _await_end(self, over: int) -> None:
+        """Close a descriptor when the worker has ended, so that its end can be polled for.
+
+        A descriptor of the process would do as well, but not before Linux 5.3, nor in gVisor.
+        """
+        with contextlib.suppress(ChildProcessError):  # it was waited for meanwhile
+            os.waitid(os.P_PID, self._worker, os.WEXITED | os.WNOWAIT)
+        os.close(over)
 
     def kept(self) -> Report:
         """See the module."""
@@ -178,13 +166,12 @@ class Keeper:
 
     def _said(self) -> bytes:
         """Wait for the worker's end (empty), or a word of the harness; its end is as ``k``."""
-        poller = select.poll()
-        poller.register(self._control, select.POLLIN)
-        poller.register(self._woken, select.POLLIN)
         while not self._ended():
-            if self._control in (descriptor for descriptor, _ in poller.poll()):
-                return os.read(self._control, 1) or b"k"
-            self._pause()
+            heard = self._harness.fileno()
+            if heard in select.select([heard, self._end], [], [], REAP_SECONDS)[0]:
+                with contextlib.suppress(OSError):
+                    return self._harness.recv(1) or b"k"
+                return b"k"
             self._reap()
         return b""
 
@@ -211,7 +198,7 @@ class Keeper:
                 return False
             if watch.looked >= LONGEST_GRACE_SECONDS:
                 return None
-            self._pause(LOOK_SECONDS)
+            self._pause()
             usage = usage_of(os.getpid(), keeper=True)
             watch.look(watch.looked + LOOK_SECONDS, usage, place=-1, compiling=False)
         return True
@@ -225,14 +212,12 @@ class Keeper:
             for one in found:
                 with contextlib.suppress(psutil.Error):
                     one.kill()
-            self._pause(LOOK_SECONDS)
+            self._pause()
         return True
 
-    def _pause(self, seconds: float = 0.0) -> None:
-        """Wait so long for the end of a child."""
-        select.select([self._woken], [], [], seconds)
-        with contextlib.suppress(BlockingIOError):
-            os.read(self._woken, 4096)
+    def _pause(self) -> None:
+        """Wait for the worker's end; a moment at the most, and after it."""
+        select.select([] if self._ended() else [self._end], [], [], LOOK_SECONDS)
 
     def _reap(self) -> None:
         """Wait for the orphans that have ended."""

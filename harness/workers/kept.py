@@ -19,7 +19,6 @@ import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 from pathlib import Path
@@ -66,7 +65,7 @@ GENTLE_SECONDS = 90.0
 and some time more."""
 
 REPORT_BYTES = 1 << 16
-"""A report may have so many bytes, which is all that a pipe holds."""
+"""A report may have so many bytes: it has the first lines of what was left."""
 
 KILLING_PAUSES = (0.0, 0.02, 0.2)
 """Seconds before each look for what a keeper has left, which is rare."""
@@ -119,14 +118,17 @@ class Nursery:
 
     def begin(self, descriptors: Sequence[int]) -> None:
         """Begin a keeper, which has these; see :mod:`harness.workers.nursery`. Raises OSError."""
+        self.start()
         with self._lock:
-            if self._socket is not None:
-                with contextlib.suppress(OSError):  # it has ended
-                    socket.send_fds(self._socket, [b"."], descriptors)
-                    return
-            self._start()
-            assert self._socket is not None
-            socket.send_fds(self._socket, [b"."], descriptors)
+            try:
+                self._send(descriptors)
+            except OSError:  # it has ended
+                self._start()
+                self._send(descriptors)
+
+    def _send(self, descriptors: Sequence[int]) -> None:
+        assert self._socket is not None
+        socket.send_fds(self._socket, [b"."], descriptors)
 
     def _end(self) -> None:
         if self._socket is not None:
@@ -165,38 +167,38 @@ class Kept:
     ) -> None:
         """Start. Raises OSError where the machine has no room for a process.
 
-        descriptors: those that the process gets, numbered from 3 on. environment: all of its
-        variables. log: a descriptor that gets all that it prints. ours: whether it runs our own
-        code alone, so that it may be a copy.
+        descriptors: those that the process gets, whose numbers are added to its command.
+        environment: all of its variables. log: a descriptor that gets all that it prints. ours:
+        whether it runs our own code alone, by the command of :mod:`harness.confinement.start`, so
+        that it may be a copy.
         """
         self._word = secrets.token_hex(8)
         self._lock = threading.Lock()
         self.report: Report | None = None
-        self._ended = False
         variables = {**environment, IN_WORKER: self._word}
-        begin = list(command)
-        copy = ours and tuple(begin[: len(START)]) == START and OURS.fits(variables)
-        order: Order = begin[len(START) * copy :], copy, variables, str(Path.cwd())
-        with contextlib.ExitStack() as theirs, contextlib.ExitStack() as mine:
-            control, self._control = pipe(theirs, mine)
-            self._told, report = pipe(mine, theirs)
-            file = theirs.enter_context(tempfile.TemporaryFile())
-            pickle.dump(order, file)
-            file.seek(0)
-            nursery = OURS if copy else ANEW
-            nursery.begin([control, report, file.fileno(), log, *descriptors])
-            theirs.close()
-            number = os.read(self._told, 4)
-            if not number:
-                raise OSError(errno.EAGAIN, "no process can be started")
-            self.pid = int.from_bytes(number, "little")
-            mine.pop_all()
+        copy = ours and OURS.fits(variables)
+        order: Order = [*command[len(START) * copy :]], copy, variables, str(Path.cwd())
+        self._keeper, theirs = socket.socketpair()
+        with contextlib.ExitStack() as failing:
+            failing.callback(self._keeper.close)
+            with theirs:
+                (OURS if copy else ANEW).begin([theirs.fileno(), log, *descriptors])
+            try:
+                self._keeper.sendall(pickle.dumps(order))
+                self.pid = int.from_bytes(self._keeper.recv(4), "little")
+            except OSError:
+                self.pid = 0
+            if not self.pid:
+                raise BlockingIOError(errno.EAGAIN, "no process can be started")
+            failing.pop_all()
 
     def wait(self, seconds: float) -> bool:
         """Wait for the process to end by itself, as long as that; whether it has."""
-        poller = select.poll()
-        poller.register(self._told, select.POLLIN)
-        return bool(poller.poll(seconds * 1000))
+        with contextlib.suppress(OSError, ValueError):  # it was ended by another thread
+            poller = select.poll()
+            poller.register(self._keeper, select.POLLIN)
+            return bool(poller.poll(seconds * 1000))
+        return True
 
     def end(self, *, gently: bool = False) -> None:
         """Kill the process and all that it has started.
@@ -204,10 +206,10 @@ class Kept:
         gently: what has left its session may end by itself first, and is reported if it does not.
         """
         with self._lock:
-            if self._ended:
+            if self._keeper.fileno() < 0:
                 return
             with contextlib.suppress(OSError):
-                os.write(self._control, b"c" if gently else b"k")
+                self._keeper.send(b"c" if gently else b"k")
             # An implementation may have stopped its keeper. While that has not told anything, its
             # number is its own.
             for number in (signal.SIGCONT, signal.SIGKILL):
@@ -215,23 +217,13 @@ class Kept:
                     with contextlib.suppress(ProcessLookupError):
                         os.kill(self.pid, number)
                     self.wait(GENTLE_SECONDS if gently else PATIENCE_SECONDS)
-            with contextlib.suppress(BlockingIOError, msgspec.MsgspecError, UnicodeDecodeError):
-                os.set_blocking(self._told, False)
-                said = os.read(self._told, REPORT_BYTES)
-                self.report = msgspec.json.decode(said, type=Report)
+            with contextlib.suppress(OSError, msgspec.MsgspecError, UnicodeDecodeError):
+                if self.wait(0):
+                    said = self._keeper.recv(REPORT_BYTES)
+                    self.report = msgspec.json.decode(said, type=Report)
             if self.report is None or not self.report.all:
                 kill_marked(self._word)
-            self._ended = True
-            os.close(self._control)
-            os.close(self._told)
-
-
-def pipe(reading: contextlib.ExitStack, writing: contextlib.ExitStack) -> tuple[int, int]:
-    """Return a pipe, the end to read from and the end to write to, each closed with its stack."""
-    inlet, outlet = os.pipe()
-    reading.callback(os.close, inlet)
-    writing.callback(os.close, outlet)
-    return inlet, outlet
+            self._keeper.close()
 
 
 def kill_marked(word: str) -> None:

@@ -6,9 +6,9 @@ nothing starts a thread. Imports are two thirds of what it takes to start a work
 nursery which has imported what our own workers run begins these as copies. Whoever runs code that
 is not ours is started anew, so that a library finds what it would find in any process.
 
-A request is one message on the socket, with four descriptors and those that the worker inherits: to
-hear the harness, to tell it, an :data:`Order`, a log. The process copies itself. The copy is the
-worker's keeper (:mod:`harness.workers.keeper`), whose own copy becomes the worker. Whether and how
+A request is one message on the socket, with two descriptors and those that the worker inherits: a
+connection to the harness, and a log. The process copies itself. The copy is the worker's keeper
+(:mod:`harness.workers.keeper`), which reads an :data:`Order` and begins the worker. Whether and how
 is told by the keeper; nobody waits for it here.
 
 The process ends when its socket does, and so with the harness: the kernel's signal for the end of a
@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import atexit
 import contextlib
-import fcntl
 import gc
 import importlib
 import os
@@ -36,13 +35,13 @@ from harness.workers import keeper
 DESCRIPTORS = 16
 """A message has fewer descriptors."""
 
-FIRST = 3
-"""A worker inherits its descriptors under the numbers from here on."""
-
+UNHEARD = (*keeper.DEAF, signal.SIGCHLD, signal.SIGPIPE, signal.SIGXFSZ)
+"""Signals that a keeper, or Python, does not heed, and a worker does."""
 
 Order = tuple[list[str], bool, dict[str, str], str]
-"""A worker to be begun: its command; whether it is a copy of the nursery, and the command has the
-arguments of :mod:`harness.confinement.start`; all of its variables; and the folder it is in."""
+"""A worker to be begun: its command, which the numbers of what it inherits are added to; whether it
+is a copy of the nursery, and the command has the arguments of :mod:`harness.confinement.start`; all
+of its variables; and the folder it is in."""
 
 
 def main(arguments: list[str]) -> None:
@@ -71,35 +70,45 @@ def main(arguments: list[str]) -> None:
             os.close(one)
 
 
-def _keep(control: int, report: int, order: int, log: int, *inherited: int) -> None:
+def _keep(line: int, log: int, *inherited: int) -> None:
     """Be the keeper of a worker."""
     os.setsid()
     for number in (sys.stdout.fileno(), sys.stderr.fileno()):
         os.dup2(log, number)
-    with os.fdopen(order, "rb") as file:
-        wanted: Order = pickle.load(file)
-    keeper.keep(control, report, lambda told: _become(wanted, inherited, told))
+    os.close(log)
+    os.set_inheritable(line, False)
+    harness = socket.socket(fileno=line)
+    with harness.makefile("rb") as file:
+        order: Order = pickle.load(file)
+    keeper.keep(harness, lambda: _begun(order, inherited))
 
 
-def _become(order: Order, inherited: tuple[int, ...], told: int) -> None:
-    """Become the worker. Raises OSError."""
-    spare = [fcntl.fcntl(one, fcntl.F_DUPFD, keeper.FREE) for one in inherited]
-    keeper.close_others({*spare, told})
-    for number, one in enumerate(spare, FIRST):
-        os.dup2(one, number)
-        os.close(one)
+def _begun(order: Order, inherited: tuple[int, ...]) -> int:
+    """Begin the worker, and return its number. Raises OSError."""
     command, copy, environment, folder = order
+    command += map(str, inherited)
     os.chdir(folder)
     if not copy:
-        os.execve(command[0], command, environment)
-    os.close(told)
-    os.environ.clear()
-    os.environ.update(environment)
-    tempfile.tempdir = None  # it is the worker's own, by its environment
-    sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
-    sys.argv = [start.__file__, *command]
+        return os.posix_spawn(command[0], command, environment, setsid=True, setsigdef=UNHEARD)
+    worker = os.fork()
+    if worker == 0:
+        _become(command, environment, inherited)
+    return worker
+
+
+def _become(command: list[str], environment: dict[str, str], inherited: tuple[int, ...]) -> None:
+    """Become the worker, and end with it."""
     status = 1
     try:
+        for number in UNHEARD:
+            signal.signal(number, signal.SIG_DFL)
+        os.setsid()
+        keeper.close_others(inherited)
+        os.environ.clear()
+        os.environ.update(environment)
+        tempfile.tempdir = None  # it is the worker's own, by its environment
+        sys.dont_write_bytecode = bool(os.environ.get("PYTHONDONTWRITEBYTECODE"))
+        sys.argv = [start.__file__, *command]
         start.main(command)
         status = 0
     except BaseException:

@@ -7,7 +7,9 @@ import math
 import os
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, Future, wait
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,19 +17,24 @@ from harness.core.comparisons import Observation
 from harness.core.messages import Encode, Meter, packed
 from harness.core.outcomes import Inputs, Results
 from harness.workers import Limits, Worker
-from harness.workers.claims import Claims
 from harness.workers.costly import CostlyBatches
+from harness.workers.requests import taken
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.core.comparisons import Contract
     from harness.core.excused import Excused
     from harness.core.messages import Loaded
     from harness.core.participants import Participant
+    from harness.workers.claims import Claim
     from harness.workers.requests import Asking
     from impls.interface import Mode
+
+
+Left = Callable[[float], float]
+"""The seconds that are left for the questions of a thread, given those that are left for others."""
 
 
 class Stopped(Exception):
@@ -93,25 +100,33 @@ class WorkerPool:
     ) -> None:
         """Start no worker yet.
 
-        watched: participants of which the costly batches are kept (:meth:`costly`).
+        watched: participants of which the costly batches are kept.
         """
         # Whoever comes first loads first; all at once would make all of them late.
         turn = threading.Semaphore((os.cpu_count() or 1) + 2)
-        self._workers = {
+        self.workers = {
             one.name: Worker(
                 one.name, one.spec, limits, environment, turn, one.about.needs, one.about.max_input
             )
             for one in participants
         }
+        self.costly = {name: CostlyBatches() for name in watched}
+        """The costly batches of those who are watched."""
+        for name, one in self.costly.items():
+            self.workers[name].costly = one
         self.turn = threading.Lock()
         """Held by whoever asks about one finding after another, which one at a time does."""
-        self.claims = Claims()
-        self._costly = {name: CostlyBatches() for name in watched}
-        self._loading: dict[str, Future[Loaded]] = {}
-        self._loaded: dict[str, int] = {}
-        self._stopped = threading.Event()
+        self.claims: list[Claim] = []
+        """What answers have said of claims, since it was taken last (:func:`taken`)."""
+        self.loading: dict[str, Future[Loaded]] = {}
+        """Who has not loaded yet."""
+        self.loaded: dict[str, int] = {}
+        """Who has loaded the vocabulary, with the nanoseconds of CPU time that it took; 0 where
+        nobody knows."""
+        self.stopped = threading.Event()
+        """Set when it is killed."""
         self._limit: Callable[[], float] = lambda: math.inf
-        self._own = threading.local()
+        self._own: ContextVar[Left] = ContextVar("own", default=lambda usual: usual)
 
     def limit_by(self, left: Callable[[], float]) -> None:
         """End further questions with the time of a run; left: the seconds until then.
@@ -124,21 +139,19 @@ class WorkerPool:
         self.resume()
 
     @contextlib.contextmanager
-    def lasting(self, left: Callable[[float], float]) -> Iterator[None]:
+    def lasting(self, left: Left) -> Iterator[None]:
         """End the further questions of this thread, within the block, with a time of their own.
 
         left: the seconds until then, given those that are left for the questions of others.
         """
-        former = getattr(self._own, "left", None)
-        self._own.left = left
+        former = self._own.set(left)
         try:
             yield
         finally:
-            self._own.left = former
+            self._own.reset(former)
 
     def _left(self) -> float:
-        own: Callable[[float], float] | None = getattr(self._own, "left", None)
-        return self._limit() if own is None else own(self._limit())
+        return self._own.get()(self._limit())
 
     def _wait(self, futures: Collection[Future[Any]]) -> None:
         """Wait for the first of these, until the time is up."""
@@ -159,10 +172,10 @@ class WorkerPool:
         """
         self.begin_loading(vocabulary, names, modes)
         failed: dict[str, Loaded] = {}
-        while self._loading:
+        while self.loading:
             if self.out_of_time:
                 raise OutOfTime
-            self._wait(self._loading.values())
+            self._wait(self.loading.values())
             failed |= self.settle()
         return failed
 
@@ -173,51 +186,26 @@ class WorkerPool:
 
         Whatever is asked of one of them meanwhile is answered once it has loaded.
         """
-        self._loaded = {}
-        content = packed(vocabulary)
-        self._loading = {name: self._workers[name].load(content, modes) for name in names}
+        self.loaded, content = {}, packed(vocabulary)
+        self.loading = {name: self.workers[name].load(content, modes) for name in names}
 
     def settle(self) -> dict[str, Loaded]:
         """Take note of who has loaded by now; what those say that could not."""
-        done = {name: one.result() for name, one in self._loading.items() if one.done()}
-        for name in done:
-            del self._loading[name]
-        self._loaded |= {name: one.spent for name, one in done.items() if one.error is None}
+        done = {name: one.result() for name, one in self.loading.items() if one.done()}
+        for name, one in done.items():
+            del self.loading[name]
+            if one.error is None:
+                self.loaded[name] = one.spent
         return {name: one for name, one in done.items() if one.error is not None}
-
-    def loading(self) -> Sequence[str]:
-        """Who has not loaded yet."""
-        return list(self._loading)
-
-    @property
-    def stopped(self) -> bool:
-        """Whether it was killed."""
-        return self._stopped.is_set()
-
-    def loaded(self) -> Sequence[str]:
-        """Who has loaded the vocabulary."""
-        return list(self._loaded)
-
-    def load_spent(self, name: str) -> int:
-        """Nanoseconds of CPU time that one took to load the vocabulary; 0 where nobody knows."""
-        return self._loaded.get(name, 0)
-
-    def costly(self, name: str) -> tuple[float, list[tuple[Encode, Results]]]:
-        """What :meth:`harness.workers.costly.CostlyBatches.taken` says of one that is watched."""
-        return self._costly[name].taken()
 
     def excused(self) -> list[Excused]:
         """The failures that did not come back when asked again, since this was asked last."""
-        return [one for worker in self._workers.values() for one in worker.excused()]
+        return [one for worker in self.workers.values() for one in taken(worker.excused)]
 
     def left(self) -> dict[str, str]:
         """What workers left behind when they ended, a line each, since this was asked last."""
-        left = {name: worker.left() for name, worker in self._workers.items()}
+        left = {name: taken(worker.left) for name, worker in self.workers.items()}
         return {name: lines[0] for name, lines in left.items() if lines}
-
-    def at_work(self, name: str) -> float:
-        """Seconds that count against the limit of the input that one is at."""
-        return self._workers[name].at_work
 
     def abandon(self, names: Sequence[str]) -> None:
         """End the processes of these, which owe answers that nobody waits for any more.
@@ -225,27 +213,27 @@ class WorkerPool:
         They start again with the next vocabulary, when they are resumed, and with the next limit.
         """
         for name in names:
-            self._workers[name].abandon()
+            self.workers[name].abandon()
 
     def resume(self) -> None:
         """Have those that were abandoned answer again; they load the vocabulary when asked."""
-        for name in self._loaded:
-            self._workers[name].resume()
+        for name in self.loaded:
+            self.workers[name].resume()
 
     def withdrawn(self) -> dict[str, str]:
         """Participants that are no longer asked on this vocabulary, and why."""
-        reasons = {name: self._workers[name].withdrawn for name in self._loaded}
-        return {name: reason for name, reason in reasons.items() if reason is not None}
+        reasons = ((name, self.workers[name].withdrawn) for name in self.loaded)
+        return {name: reason for name, reason in reasons if reason is not None}
 
     def losses(self) -> dict[str, tuple[int, int]]:
         """How often each participant died and hung on this vocabulary, of those that did."""
-        counted = {name: self._workers[name].losses for name in self._loaded}
+        counted = {name: self.workers[name].losses for name in self.loaded}
         return {name: losses for name, losses in counted.items() if any(losses)}
 
     def charge(self, losses: Mapping[str, tuple[int, int]]) -> None:
         """Count these losses and no others: a campaign goes on as it was left, or forgives."""
-        for name in self._loaded:
-            self._workers[name].charge(losses.get(name, (0, 0)))
+        for name in self.loaded:
+            self.workers[name].charge(losses.get(name, (0, 0)))
 
     def ask(
         self, contract: Contract, inputs: Inputs, names: Sequence[str] | None = None
@@ -253,14 +241,8 @@ class WorkerPool:
         """Send a batch to all participants of a contract, or to those of these names."""
         request = Encode(inputs, contract.mode)
         some = contract.names if names is None else names
-        futures = {name: Asked(self._ask(name, request)) for name in some}
-        return Pending(contract, inputs, futures, self._stopped)
-
-    def _ask(self, name: str, request: Asking) -> Future[Results]:
-        future = self._workers[name].ask(request)
-        if name in self._costly and isinstance(request, Encode):
-            self._costly[name].watch(request, future)
-        return future
+        futures = {name: Asked(self.workers[name].ask(request)) for name in some}
+        return Pending(contract, inputs, futures, self.stopped)
 
     def again(self, contract: Contract, inputs: Inputs) -> Observation:
         """The answers of a contract to further inputs. Raises Stopped and OutOfTime."""
@@ -276,7 +258,7 @@ class WorkerPool:
         """
         if questions and self.out_of_time:
             raise OutOfTime
-        futures = [self._ask(*question) for question in questions]
+        futures = [self.workers[name].ask(request) for name, request in questions]
         for (name, _), future in zip(questions, futures, strict=True):
             self._wait([future])
             if not future.done():
@@ -285,7 +267,7 @@ class WorkerPool:
                 for one in futures:
                     one.cancel()
                 raise OutOfTime
-        return [heard(future, self._stopped) for future in futures]
+        return [heard(future, self.stopped) for future in futures]
 
     def answer(self, name: str, request: Asking) -> Results:
         """The answer of one implementation to one request. Raises Stopped and OutOfTime.
@@ -306,16 +288,16 @@ class WorkerPool:
         Processes that owe an answer are ended at once, and the others by :meth:`close`: these can
         be blamed for what they leave behind, since nobody has interrupted them.
         """
-        self._stopped.set()
-        for worker in self._workers.values():
+        self.stopped.set()
+        for worker in self.workers.values():
             worker.stop()
 
     def close(self) -> None:
         """End all processes and threads."""
         # Who waits for another's turn to load would not end before that one has loaded.
-        for worker in self._workers.values():
+        for worker in self.workers.values():
             worker.stop()
-        for worker in self._workers.values():
+        for worker in self.workers.values():
             worker.close(wait=False)  # all at once: each has its own thread
-        for worker in self._workers.values():
+        for worker in self.workers.values():
             worker.close()

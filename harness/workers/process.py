@@ -31,7 +31,7 @@ from harness.core.outcomes import Failed, Status
 from harness.workers import wire
 from harness.workers.cell import Cell
 from harness.workers.clock import Stopwatch, control, usage_of
-from harness.workers.kept import Kept, pipe
+from harness.workers.kept import Kept
 from harness.workers.requests import FAULT, KILLED_WITH_KEEPER
 from harness.workers.tracebacks import without_own
 from impls.external import OUT_OF_MEMORY_SIGNS, signal_name
@@ -46,9 +46,6 @@ T = TypeVar("T")
 
 LOOK_SECONDS = 0.1
 """Seconds between two looks at the time and the memory of a process that has not answered."""
-
-INHERITED = ("3", "4", "5")
-"""The numbers under which a process finds its descriptors: requests, answers, and the cell."""
 
 CHUNK = 1 << 20
 """Bytes that are read or written at once."""
@@ -97,7 +94,9 @@ class Process:
             requests, outlet = os.pipe()
             theirs.callback(os.close, requests)
             self._requests = ours.enter_context(os.fdopen(outlet, "wb", 0))
-            self._inlet, answers = pipe(ours, theirs)
+            self._inlet, answers = os.pipe()
+            ours.callback(os.close, self._inlet)
+            theirs.callback(os.close, answers)
             # Its temporary files go when it goes, however it ends; if the harness is killed, the
             # next one removes them.
             folder = scratch.temporary("worker-")
@@ -106,7 +105,7 @@ class Process:
                 module, folder.name, others=others, needs=needs, environment=environment
             )
             self._kept = Kept(
-                [*command, *INHERITED, str(memory)],
+                [*command, str(memory)],
                 descriptors=(requests, answers, self._cell.descriptor),
                 environment=variables,
                 log=self._log.fileno(),
@@ -127,14 +126,14 @@ class Process:
         """Return the answer to a request, of a type; see :meth:`send`. Raises WorkerDied."""
         self.send(request, seconds, count)
         while (answer := self.answer(kind)) is None:
-            listen([self], LOOK_SECONDS)
+            self.listen(LOOK_SECONDS)
             self.look()
         return answer
 
     def send(self, request: Any, seconds: float, count: int = 0) -> None:
         """Begin a request with ``count`` inputs, each of which may take so many seconds.
 
-        It is written as far as it is read, now and by :func:`listen`.
+        It is written as far as it is read, now and by :meth:`listen`.
         """
         self._sequence += 1
         self._seconds, self._count, self._watch = seconds, count, None
@@ -143,9 +142,21 @@ class Process:
         asked = wire.packed_request(self._sequence, request)
         self._largest = wire.largest(len(asked))
         self._unsent = memoryview(asked)
-        self.flush()
+        self._flush()
 
-    def flush(self) -> None:
+    def listen(self, seconds: float) -> None:
+        """Wait so long until it says something.
+
+        Meanwhile the request is written, as far as it is read; what goes on so is no silence.
+        """
+        poller = select.poll()
+        poller.register(self._inlet, select.POLLIN)
+        if self._unsent:
+            poller.register(self._requests, select.POLLOUT)
+        poller.poll(seconds * 1000)
+        self._flush()
+
+    def _flush(self) -> None:
         """Write what goes without waiting. Where nobody reads, that shows when it is read from."""
         try:
             while self._unsent and (written := self._requests.write(self._unsent[:CHUNK])):
@@ -227,16 +238,6 @@ class Process:
         return usage_of(self._kept.pid, keeper=True)
 
     @property
-    def inlet(self) -> int:
-        """The descriptor that answers are read from."""
-        return self._inlet
-
-    @property
-    def outlet(self) -> int | None:
-        """The descriptor that takes the rest of a request; None where nothing is left of it."""
-        return self._requests.fileno() if self._unsent else None
-
-    @property
     def printed(self) -> str:
         """The last that it printed."""
         return log_tail(self._log)
@@ -283,19 +284,3 @@ class Process:
         self._open.close()
         report = self._kept.report
         return None if report is None else report.line
-
-
-def listen(processes: Sequence[Process], seconds: float) -> set[int]:
-    """Wait until one of the processes says something; the ``inlet`` of those that do.
-
-    Meanwhile requests are written, as far as they are read; what goes on so is no silence.
-    """
-    poller = select.poll()
-    for one in processes:
-        poller.register(one.inlet, select.POLLIN)
-        if one.outlet is not None:
-            poller.register(one.outlet, select.POLLOUT)
-    ready = {descriptor for descriptor, _ in poller.poll(seconds * 1000)}
-    for one in processes:
-        one.flush()
-    return ready

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -12,6 +12,8 @@ from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status, Uns
 
 if TYPE_CHECKING:
     from harness.core.messages import Loaded
+
+T = TypeVar("T")
 
 Asking = Encode | Decode | Serve | Measure
 """The requests to an implementation that is loaded."""
@@ -78,7 +80,7 @@ def row_of(request: Asking, row: int) -> Asking:
         )
     inputs = request.inputs.part(row, row + 1)
     if isinstance(request, Serve):
-        return replace(request, inputs=inputs, numbers=request.numbers[row : row + 1])
+        return replace(request, inputs=inputs, given=request.given[row : row + 1])
     return (
         replace(request, inputs=inputs, threads=False) if isinstance(request, Encode) else request
     )
@@ -92,6 +94,13 @@ def failed_at(index: int, failure: Failed, count: int) -> Results:
     place = max(index, 0)
     rest: list[Outcome] = [Unsupported(NOT_MEASURED)] * (count - place - 1)
     return Results.of([*[Encoded(())] * place, failure, *rest])
+
+
+def taken(noted: list[T]) -> list[T]:
+    """What was noted so far, and is forgotten with that; others may note on meanwhile."""
+    found = noted[:]
+    del noted[: len(found)]
+    return found
 
 
 def first_line(message: str) -> str:

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from itertools import pairwise
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
@@ -38,16 +38,13 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Sta
 from harness.workers import compilation, meters
 from harness.workers.answers import (
     TRACEBACKS,
+    Questions,
     clean_ids,
-    decoder_of,
-    encoded,
     expected_length,
-    locator_of,
     method,
     outcome_of,
     plain_ids,
-    service_of,
-    shaper_of,
+    questions_of,
     told,
 )
 from harness.workers.calls import is_batch
@@ -174,44 +171,42 @@ class Server:
         encoder = self.encoder
         if isinstance(request, Measure):
             return measured(encoder, request)
-        if isinstance(request, Serve):
-            asked = zip(request.inputs, request.numbers, strict=True)
-            return self._each(asked, service_of(encoder, request))
         if isinstance(request, Encode):
-            return self._encode(request, encoder)
-        bounds: list[int] = [0, *request.ends.tolist()]
-        given = [request.ids[a:b].tolist() for a, b in pairwise(bounds)]
-        decode = decoder_of(encoder, request)
-        if not request.timed:
-            return self._each(given, lambda ids: Encoded(tuple(ids), decode(ids)))
-        return self._metered(
-            given, 1, lambda ids: meters.processor_time(encoder, lambda: decode(ids))
-        )
-
-    def _encode(self, request: Encode, encoder: Encoder) -> Results:
-        inputs, mode, meter = request.inputs, request.mode, request.meter
-        if request.way is not None:
-            return self._by_way(inputs, mode, encoder, request.way)
-        if request.shape is not None:
-            shaped = shaper_of(encoder, request.shape, mode)
-            return self._each(inputs, lambda data: Encoded(clean_ids(shaped(data))))
-        if request.threads:
-            with ThreadPoolExecutor(THREADS) as pool:
-                once = lambda data: outcome_of(lambda: encoded(encoder, data, mode))  # noqa: E731
-                return Results.of(list(pool.map(once, inputs)))
-        if request.offsets:
-            return self._each(inputs, locator_of(encoder, mode))
-        if meter is not None:
-            (width, cost), encode = METERS[meter], encoder.encode
-            results = self._metered(
-                list(inputs), width, lambda data: cost(encoder, lambda: encode(data, mode))
-            )
-            if meter is Meter.HELD and results.costs is not None:
+            if request.way is Way.MANY:
+                return asked_for_many(encoder, request)
+            if request.way is not None:
+                encoder = self._another(request.way, encoder)
+            if not (request.shape or request.threads or request.offsets or request.meter):
+                if request.way is None and isinstance(encoder, EncodesBatches):
+                    return self._together(request.inputs, request.mode, encoder)
+                return self._plain(request.inputs, request.mode, encoder)
+        asked = questions_of(encoder, request)
+        if isinstance(request, Decode) and request.timed:
+            return self._metered(asked, 1, meters.processor_time, encoder)
+        if isinstance(request, Encode) and request.meter is not None:
+            results = self._metered(asked, *METERS[request.meter], encoder)
+            if request.meter is Meter.HELD and results.costs is not None:
                 results.costs[-1:] = meters.held(encoder)
             return results
-        if isinstance(encoder, EncodesBatches):
-            return self._together(inputs, mode, encoder)
-        return self._plain(inputs, mode, encoder)
+        if isinstance(request, Encode) and request.threads:
+            with ThreadPoolExecutor(THREADS) as pool:
+                once = lambda data: outcome_of(lambda: asked.answered(data))  # noqa: E731
+                return Results.of(list(pool.map(once, asked.each)))
+        return self._each(asked.each, asked.answered)
+
+    def _another(self, way: Way, encoder: Encoder) -> Encoder:
+        """The encoder that is another way to the ids of one."""
+        if way is Way.SINGLY:
+            method(encoder, "encode_batch")  # or it is asked so anyway
+            return encoder
+        if way is Way.STR:
+            return AsText(encoder)
+        if way not in self._others:
+            made = method(encoder, way)()
+            if made is None:
+                raise Unsupported(f"no other way: {way}")
+            self._others[way] = made
+        return self._others[way]
 
     def _together(self, inputs: Inputs, mode: Mode, encoder: Any) -> Results:
         """All inputs in one call. Where that fails, input by input tells which of them it was.
@@ -243,25 +238,6 @@ class Server:
         first = Failed(failure.status, f"{failure.message}\n{TOGETHER}")
         return Results.of([first, *rows(results)[1:]])
 
-    def _by_way(self, inputs: Inputs, mode: Mode, encoder: Encoder, way: Way) -> Results:
-        if way is Way.SINGLY:
-            method(encoder, "encode_batch")  # or it is asked so anyway
-            return self._plain(inputs, mode, encoder)
-        if way is Way.MANY:
-            answers = method(encoder, "encode_many")(list(inputs), mode)
-            every = expected_length(answers, len(inputs))
-            return Results.of([Encoded(clean_ids(ids)) for ids in every])
-        if way is Way.STR:
-            encode = method(encoder, "encode_str")
-            texts = (data.decode("utf-8", "surrogatepass") for data in inputs)
-            return self._each(texts, lambda text: Encoded(clean_ids(encode(text, mode))))
-        if way not in self._others:
-            made = method(encoder, way)()
-            if made is None:
-                raise Unsupported(f"no other way: {way}")
-            self._others[way] = made
-        return self._plain(inputs, mode, self._others[way])
-
     def _plain(self, inputs: Inputs, mode: Mode, encoder: Encoder) -> Results:
         """The hot loop: nothing but the call, unless something is out of the ordinary."""
         encode, progress = encoder.encode, self._progress.set
@@ -282,7 +258,8 @@ class Server:
             ends.append(len(flat))
         ids = plain_ids(flat)
         if ids is None:
-            return self._each(inputs, lambda data: encoded(encoder, data, mode))
+            asked = questions_of(encoder, Encode(inputs, mode))
+            return self._each(asked.each, asked.answered)
         results = Results.all_encoded(ids, np.array(ends, dtype=np.int64))
         for index, outcome in troubles.items():
             results.status[index] = outcome.status
@@ -303,20 +280,41 @@ class Server:
                 outcomes.append(told(error))
         return Results.of(outcomes)
 
-    def _metered(self, asked: Sequence[T], width: int, cost: Callable[[T], Costs]) -> Results:
+    def _metered(
+        self, asked: Questions, width: int, meter: MeterOfCalls, encoder: Encoder
+    ) -> Results:
         """As :meth:`_each`, the answers thrown away, with what each call cost in ``costs``.
 
         A call without an answer cost nothing, in as many numbers.
         """
-        costs = np.zeros((len(asked), width), dtype=np.int64)
+        costs = np.zeros((len(asked.each), width), dtype=np.int64)
 
         def forgotten(place: int) -> Outcome:
-            costs[place] = cost(asked[place])
+            costs[place] = meter(encoder, partial(asked.call, asked.each[place]))
             return Encoded(())
 
         with undisturbed():
-            results = self._each(range(len(asked)), forgotten)
+            results = self._each(range(len(costs)), forgotten)
         return replace(results, costs=costs)
+
+
+class AsText:
+    """An encoder that is given ``str``."""
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encode = method(encoder, "encode_str")
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        """The ids of an input that is UTF-8, but for the surrogates that it has."""
+        ids: Sequence[int] = self._encode(data.decode("utf-8", "surrogatepass"), mode)
+        return ids
+
+
+def asked_for_many(encoder: Encoder, request: Encode) -> Results:
+    """All inputs by the library's own call for many."""
+    answers = method(encoder, "encode_many")(list(request.inputs), request.mode)
+    every = expected_length(answers, len(request))
+    return Results.of([Encoded(clean_ids(ids)) for ids in every])
 
 
 def one_of_several(answer: Sequence[int] | Exception) -> Outcome:
@@ -332,9 +330,9 @@ def kept_for_the_end(encoder: Encoder, call: Callable[[], object]) -> tuple[int,
     return 0, 0
 
 
-Costs = int | tuple[int, ...]
+MeterOfCalls = Callable[[Encoder, Callable[[], object]], int | tuple[int, ...]]
 
-METERS: dict[Meter, tuple[int, Callable[[Encoder, Callable[[], object]], Costs]]] = {
+METERS: dict[Meter, tuple[int, MeterOfCalls]] = {
     Meter.TIME: (1, meters.nanoseconds),
     Meter.MEMORY: (3, meters.memory),
     Meter.STEPS: (1, lambda encoder, call: meters.steps(call)),

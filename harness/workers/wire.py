@@ -94,20 +94,17 @@ _DECODER = msgspec.msgpack.Decoder(tuple[int, Body], dec_hook=_column)
 
 
 def packed_answer(sequence: int, answer: object) -> bytes:
-    """The message of an answer: of results, or of dataclasses and builtins. Raises TypeError."""
+    """The message of an answer: of results, or of dataclasses and builtins; None is a sign of life.
+
+    Raises TypeError.
+    """
+    body: Body = None
     if isinstance(answer, Results):
         said = answer.messages.items()
         plain = {row: text.encode(errors="backslashreplace").decode() for row, text in said}
-        return _packed(sequence, replace(answer, messages=plain))
-    return _packed(sequence, json.dumps(msgspec.to_builtins(answer)).encode("ascii"))
-
-
-def packed_beat(sequence: int) -> bytes:
-    """The message of a sign of life."""
-    return _packed(sequence, None)
-
-
-def _packed(sequence: int, body: Body) -> bytes:
+        body = replace(answer, messages=plain)
+    elif answer is not None:
+        body = json.dumps(msgspec.to_builtins(answer)).encode("ascii")
     return framed(_ENCODER.encode((sequence, body)))
 
 

@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.workers.costly import CostlyBatches
     from impls.interface import Mode
 
 T = TypeVar("T")
@@ -117,8 +118,13 @@ class Worker:
         self._loading: Load | None = None
         self._lost = Losses()
         self._left_of_batch = 0
-        self._excused: list[Excused] = []
-        self._left: list[str] = []
+        self.costly: CostlyBatches | None = None
+        """Takes note of batches that take long, if they are to be known."""
+        self.excused: list[Excused] = []
+        """The failures that did not come back."""
+        self.left: list[str] = []
+        """What its processes left behind, a line for each that did, which has been killed. All of
+        it is known after :meth:`close`."""
         self._owed: list[Future[Any]] = []
         self._asking = threading.Lock()
         self._abandoned = self._doubting = False
@@ -139,19 +145,6 @@ class Worker:
         if self._doubting:
             return float("inf")
         return process.at_work if process is not None else 0.0
-
-    def excused(self) -> list[Excused]:
-        """Return the failures that did not come back, and forget them."""
-        found, self._excused = self._excused, []
-        return found
-
-    def left(self) -> list[str]:
-        """Return what its processes left behind, a line for each that did, and forget it.
-
-        All of it is known after :meth:`close`. It has been killed by then.
-        """
-        found, self._left = self._left, []
-        return found
 
     def charge(self, losses: tuple[int, int]) -> None:
         """Count these losses, and no others, while no request is at work; see ``Limits.deaths``."""
@@ -322,36 +315,33 @@ class Worker:
             raise
 
     def _again(self, request: Asking, seconds: float = 0.0) -> Results:
-        """The same request once more, with more time."""
-        patient = PATIENCE * self._limits.for_bytes(size_of(request))
-        return self._asked(request, max(seconds, patient))
+        """The same request once more, with more time.
 
-    def _again_whole(self, request: Asking, first: WorkerDied, seconds: float = 0.0) -> Results:
-        """A request that cannot be cut, after a failure in doubt, which is excused or counted.
-
-        Raises WorkerDied.
+        A failure that comes back is sure, and counted. Raises WorkerDied.
         """
+        patient = PATIENCE * self._limits.for_bytes(size_of(request))
         try:
-            answer = self._again(request, seconds)
+            return self._asked(request, max(seconds, patient))
         except WorkerDied as death:
             if doubtful(death.outcome):
                 self._count(death.outcome)
             raise
-        if not self._silent:  # else it was not asked
-            self._excuse(first.outcome)
-        return answer
 
     def _answer(self, request: Asking) -> Results:
         """Answer a request; failures in doubt on the way are settled by then."""
         self._left_of_batch = self._limits.batch_deaths
+        began = time.monotonic()
         try:
             if isinstance(request, Encode) and self._longest is not None:
                 lengths = np.diff(request.inputs.ends, prepend=0)
                 if lengths.max(initial=0) > self._longest:
                     return self._without_long(request, lengths <= self._longest)
-            return self._measured(request) if whole(request) else self._rows(request)
+            answer = self._measured(request) if whole(request) else self._rows(request)
         finally:
             self._doubting = False
+        if self.costly is not None and isinstance(request, Encode):
+            self.costly.note(request, answer, time.monotonic() - began)
+        return answer
 
     def _without_long(self, request: Encode, fits: np.ndarray[Any, np.dtype[np.bool_]]) -> Results:
         """The answer to a batch of which some inputs are too long to be asked."""
@@ -371,7 +361,10 @@ class Worker:
             except WorkerDied as first:
                 if not doubtful(first.outcome):
                     raise
-                return self._again_whole(request, first)
+                answer = self._again(request)
+                if not self._silent:  # else it was not asked
+                    self._excuse(first.outcome)
+                return answer
         except WorkerDied as death:
             return failed_at(death.index, death.outcome, len(request))
 
@@ -454,8 +447,6 @@ class Worker:
                 outcome = again.outcome
                 if question and failure.status is outcome.status is Status.TIMED_OUT:
                     self._lost.hanging.add(question)
-                if doubtful(again.outcome):
-                    self._count(again.outcome)
         if outcome.status in SLOW_DEATHS:
             self._left_of_batch = 0
         return outcome
@@ -477,7 +468,9 @@ class Worker:
                 return Results.of(outcomes)
             seconds *= PATIENCE_FOR_BATCHES
             try:
-                answer = self._again_whole(request, death, seconds)
+                answer = self._again(request, seconds)
+                if not self._silent:  # else it was not asked
+                    self._excuse(failure)
                 # What is slow alone is slow in a batch: the next ones have as much time.
                 self._lost.batch_seconds = seconds
                 return answer
@@ -492,8 +485,7 @@ class Worker:
         self.withdrawn = self.withdrawn or self._lost.too_many(self._limits)
 
     def _excuse(self, failure: Failed, data: bytes = b"") -> None:
-        line = first_line(failure.message)
-        self._excused.append(Excused(self.name, failure.status, line, data))
+        self.excused.append(Excused(self.name, failure.status, first_line(failure.message), data))
 
     def _refused(self, count: int) -> Results:
         return Results.of([Unsupported(self.withdrawn or ABANDONED)] * count)
@@ -501,4 +493,4 @@ class Worker:
     def _discard(self) -> None:
         process, self._process = self._process, None
         if process is not None and (left := process.close()) is not None:
-            self._left.append(left)
+            self.left.append(left)

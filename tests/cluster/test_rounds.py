@@ -109,7 +109,7 @@ def test_the_canary_is_a_unit(usual, tmp_path):
 
 def test_what_workers_leave_behind_is_found_once(tmp_path, mark):
     path = tmp_path / "leaving.py"
-    path.write_text(PLUGIN.format(mark=mark, leaves=True))
+    path.write_text(PLUGIN.format(mark=mark))
     plan = campaign(f"{path}:Leaving", shards=1, cases=20)
     here = session(plan, str(tmp_path / "here.db"), tmp_path / "here")
     there = session(plan, str(tmp_path / "there.db"), tmp_path / "there", LocalExecutor(2))

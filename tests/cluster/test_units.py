@@ -57,7 +57,7 @@ def test_a_run_in_units_is_the_run_itself(usual, tmp_path):
 def test_what_workers_leave_behind_is_told_once(tmp_path, mark):
     """Each unit has workers of its own, and each of them leaves something."""
     path = tmp_path / "leaving.py"
-    path.write_text(PLUGIN.format(mark=mark, leaves=True))
+    path.write_text(PLUGIN.format(mark=mark))
     plan = small_plan(f"{path}:Leaving", cases=20)
     finished(plan, tmp_path / "here")
     there = finished(plan, tmp_path / "there", LocalExecutor(2))

@@ -16,7 +16,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable
 from pathlib import Path
 
 SLEEPER = [sys.executable, "-c", "import time; time.sleep(600)"]
@@ -32,7 +31,7 @@ COMPUTING = [
 SHARED_FILE = "/dev/shm/tokgate-fault"
 
 
-def pipes() -> list[int]:
+def pipes():
     """The descriptors of this process that are pipes and may lead to the harness."""
     # A program answers on its standard output; what a plug-in writes there is kept apart.
     found = [] if os.environ.get("TOKGATE_FAULTS") == "plug-in" else [1]
@@ -45,7 +44,7 @@ def pipes() -> list[int]:
     return found
 
 
-def write_everywhere(data: bytes) -> None:
+def write_everywhere(data):
     """Write to every pipe that takes it: one of them leads to the harness."""
     for descriptor in pipes():
         try:
@@ -56,184 +55,121 @@ def write_everywhere(data: bytes) -> None:
             continue
 
 
-def later(action: Callable[[], object]) -> None:
+def later(action):
     """Do it in a moment, from another thread, when the answer is given."""
     threading.Timer(0.1, action).start()
 
 
-def stop() -> None:
+def stop():
     os.kill(os.getpid(), signal.SIGSTOP)
 
 
-def stop_when_idle() -> None:
-    later(stop)
-
-
-def part_of_an_answer() -> None:
+def part_of_an_answer():
     write_everywhere(b"tkg1\x10\x00\x00")
     time.sleep(600)
 
 
-def garbage(size: int) -> Callable[[], None]:
+def garbage(size):
     """Garbage of so many bytes, then an answer as always."""
     return lambda: write_everywhere(b"\xa5" * size)
 
 
-def huge_header() -> None:
-    write_everywhere(b"tkg1" + b"\xff" * 16)
+def child(command):
+    """A child in a session of its own."""
+    return lambda: subprocess.Popen(command, start_new_session=True)
 
 
-def fork_and_go_on() -> None:
-    os.fork()
-
-
-def child_that_leaves() -> None:
-    subprocess.Popen(SLEEPER, start_new_session=True)
-
-
-def child_that_computes() -> None:
-    """A child in a session of its own that never rests once it is alone."""
-    subprocess.Popen(COMPUTING, start_new_session=True)
-
-
-def leaves_shared_memory() -> None:
-    """A file in the memory that all processes of a machine share."""
-    Path(SHARED_FILE).write_text("shared")
-
-
-def grandchild_that_leaves() -> None:
+def grandchild(command, *, leaves=True):
     """A daemon as books have it: a child in a session of its own starts another, and ends."""
-    code = f"import subprocess; subprocess.Popen({SLEEPER!r}, start_new_session=True)"
-    subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
+    code = f"import subprocess; subprocess.Popen({command!r}, start_new_session={leaves})"
+    parent = [sys.executable, "-c", code]
+    return lambda: subprocess.run(parent, start_new_session=leaves, check=True)
 
 
-def daemon_that_ends() -> None:
-    """The same, but that it ends by itself soon, with or without the worker."""
-    brief = [sys.executable, "-c", "import time; time.sleep(0.5)"]
-    code = f"import subprocess; subprocess.Popen({brief!r}, start_new_session=True)"
-    subprocess.run([sys.executable, "-c", code], start_new_session=True, check=True)
-
-
-def grandchild_of_the_group() -> None:
-    """A process without a parent, but in the worker's session."""
-    code = f"import subprocess; subprocess.Popen({SLEEPER!r})"
-    subprocess.run([sys.executable, "-c", code], check=True)
-
-
-def close_all() -> None:
-    os.closerange(3, 1024)
-
-
-def other_folder() -> None:
-    os.chdir("/")
-
-
-def deaf_to_signals() -> None:
+def deaf_to_signals():
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGPIPE, signal.SIGALRM):
         signal.signal(number, signal.SIG_IGN)
 
 
-def umask() -> None:
-    os.umask(0o777)
-
-
-def lower_limits() -> None:
-    resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8))
-
-
-def floods() -> None:
+def floods():
     for stream in (1, 2):
         if stream == 2 or os.environ.get("TOKGATE_FAULTS") == "plug-in":
             for _ in range(100):
                 os.write(stream, b"x" * (1 << 20))
 
 
-def exits_in_a_thread() -> None:
+def exits_in_a_thread():
     threading.Thread(target=lambda: os._exit(9)).start()
     time.sleep(600)
 
 
-class _Deadlocked:
-    def __del__(self) -> None:
+class Deadlocked:
+    """Its lock is waited for when it is collected."""
+
+    def __del__(self):
         lock = threading.Lock()
         lock.acquire()
         lock.acquire()
 
 
-def deadlock_when_collected() -> None:
-    _Deadlocked()
-
-
-def other_time() -> None:
+def other_time():
     time.time = lambda: 0.0
     time.monotonic = lambda: -1e9
 
 
-def opens_a_socket() -> None:
-    socket.socket().close()
-
-
-def writes_to_the_home() -> None:
+def writes_to_the_home():
     path = Path.home() / ".tokgate-fault"
     path.write_text("written by a fault")
     path.unlink()
 
 
-def exits() -> None:
-    os._exit(0)
-
-
-def aborts() -> None:
-    os.abort()
-
-
-def reads_nowhere() -> None:
+def reads_nowhere():
     signal.signal(signal.SIGSEGV, signal.SIG_DFL)
     ctypes.string_at(0)
 
 
-def recurses() -> None:
+def recurses():
     recurses()
 
 
-def spins() -> None:
+def spins():
     while True:
         pass
 
 
-ACTIONS: dict[str, Callable[[], object]] = {
+ACTIONS = {
     "stopped": stop,
-    "stopped when idle": stop_when_idle,
+    "stopped when idle": lambda: later(stop),
     "part of an answer": part_of_an_answer,
     **{f"garbage of {size} bytes": garbage(size) for size in (1, 20, 4096)},
-    "a huge header": huge_header,
-    "forks and goes on": fork_and_go_on,
-    "a child in a session of its own": child_that_leaves,
-    "a child that computes for ever": child_that_computes,
-    "a grandchild in a session of its own": grandchild_that_leaves,
-    "a grandchild without a parent": grandchild_of_the_group,
-    "a daemon that ends soon": daemon_that_ends,
-    "closes all descriptors": close_all,
-    "changes its folder": other_folder,
+    "a huge header": lambda: write_everywhere(b"tkg1" + b"\xff" * 16),
+    "forks and goes on": os.fork,
+    "a child in a session of its own": child(SLEEPER),
+    "a child that computes for ever": child(COMPUTING),
+    "a grandchild in a session of its own": grandchild(SLEEPER),
+    "a grandchild without a parent": grandchild(SLEEPER, leaves=False),
+    "a daemon that ends soon": grandchild([sys.executable, "-c", "import time; time.sleep(0.5)"]),
+    "closes all descriptors": lambda: os.closerange(3, 1024),
+    "changes its folder": lambda: os.chdir("/"),
     "ignores signals": deaf_to_signals,
-    "changes its umask": umask,
-    "lowers its limits": lower_limits,
+    "changes its umask": lambda: os.umask(0o777),
+    "lowers its limits": lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (8, 8)),
     "100 MB on each stream": floods,
     "exits in a thread": exits_in_a_thread,
-    "deadlock in __del__": deadlock_when_collected,
+    "deadlock in __del__": Deadlocked,
     "another clock": other_time,
-    "leaves shared memory": leaves_shared_memory,
-    "opens a socket": opens_a_socket,
+    "leaves shared memory": lambda: Path(SHARED_FILE).write_text("shared"),
+    "opens a socket": lambda: socket.socket().close(),
     "writes to the home": writes_to_the_home,
-    "exits with status 0": exits,
-    "aborts": aborts,
+    "exits with status 0": lambda: os._exit(0),
+    "aborts": os.abort,
     "reads nowhere": reads_nowhere,
     "recurses without end": recurses,
     "spins": spins,
 }
 
 
-def act(data: bytes) -> None:
+def act(data):
     """Do the fault that an input asks for, if it does."""
     if data.startswith(b"fault: "):
         ACTIONS[data.removeprefix(b"fault: ").decode()]()

@@ -20,18 +20,18 @@ class Faulty:
 
     about = About(name="faulty", version="1", capabilities=frozenset({Capability.DECODE}))
 
-    def supports(self, vocabulary, mode):  # type: ignore[no-untyped-def]
+    def supports(self, vocabulary, mode):
         return None
 
-    def load(self, vocabulary):  # type: ignore[no-untyped-def]
+    def load(self, vocabulary):
         actions.act(os.environ.get("TOKGATE_FAULT_AT_LOAD", "").encode())
         return self
 
-    def encode(self, data, mode):  # type: ignore[no-untyped-def]
+    def encode(self, data, mode):
         actions.act(data)
         return list(data)
 
-    def decode(self, ids):  # type: ignore[no-untyped-def]
+    def decode(self, ids):
         data = bytes(ids)
         actions.act(data)
         return data

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import sys
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -15,9 +13,10 @@ import psutil
 from corpora.vocabularies import scratch, sources
 from harness.confinement import probe
 from harness.core.messages import Decode, Encode
-from harness.core.outcomes import Encoded, Failed, Inputs, Outcome, Results, Status
+from harness.core.outcomes import Encoded, Failed, Inputs, Status
 from harness.workers import Limits, Worker, rows
 from harness.workers import kept as nurseries
+from harness.workers.requests import taken
 from impls.interface import Mode
 from tests.faults.actions import COMPUTING, HERE, SHARED_FILE, SLEEPER
 
@@ -71,63 +70,40 @@ REFUSED = {
 it cannot, nothing is wrong."""
 
 
-@dataclass(frozen=True)
-class Row:
-    """What became of one fault.
-
-    verdict: the kinds of the outcomes of the faulty input and of a batch after it; ``excused`` is a
-    failure that did not come back when asked again. named: whether the verdict is one that the
-    fault may have. intact: the inputs around it have their ids, or no
-    answer, but never other ids. left: processes, files or descriptors that stayed.
-    """
-
-    fault: str
-    step: str
-    transport: str
-    verdict: str
-    named: bool
-    intact: bool
-    left: str
-
-    @property
-    def good(self) -> bool:
-        """Whether all is as it should be."""
-        return self.named and self.intact and not self.left
-
-
 SECONDS_TO_END = 20.0
 """Processes that are still there so long after their worker was closed are left behind. Other tests
 that run beside have faults of their own, which last some seconds."""
 
 
-def descendants() -> set[int]:
+def descendants():
     """The processes of this one's family, and those that have left their sessions."""
     every = {child.pid for child in psutil.Process().children(recursive=True)}
     begun = [one._popen for one in (nurseries.ANEW, nurseries.OURS) if one._popen]
     return every - {one.pid for one in begun}
 
 
-def descriptors() -> int:
+def descriptors():
     """How many descriptors this process has open."""
     return len(list(Path("/proc/self/fd").iterdir()))
 
 
 @contextmanager
-def nothing_left(found: list[str]) -> Iterator[None]:
+def nothing_left(found):
     """Take note of what stays behind."""
     nurseries.ANEW.start()  # it stays as long as this process does
-    files = set(scratch.folder().iterdir())
-    processes, opened, strays = descendants(), descriptors(), sleepers()
+    files, opened = set(scratch.folder().iterdir()), descriptors()
+    before = descendants() | sleepers()
     yield
     if kept := set(scratch.folder().iterdir()) - files:
         found.append(f"files: {sorted(one.name for one in kept)}")
     # Those that other tests of this machine start later, or end soon, are none of this one's.
-    stray = sleepers() - strays
+    stray = (descendants() | sleepers()) - before
     end = time.monotonic() + SECONDS_TO_END
-    while (descendants() - processes or stray & sleepers()) and time.monotonic() < end:
+    while stray & (descendants() | sleepers()):
+        if time.monotonic() > end:
+            found.append("processes")
+            break
         time.sleep(0.05)
-    if descendants() - processes or stray & sleepers():
-        found.append("processes")
     if descriptors() > opened:
         found.append("descriptors")
     if Path(SHARED_FILE).exists():
@@ -136,7 +112,7 @@ def nothing_left(found: list[str]) -> Iterator[None]:
             found.append("shared memory")
 
 
-def sleepers() -> set[int]:
+def sleepers():
     """The processes that the faults start, wherever they hang in the tree."""
     found = set()
     for process in psutil.process_iter(["cmdline"]):
@@ -145,9 +121,14 @@ def sleepers() -> set[int]:
     return found
 
 
-def tried(fault: str, step: str, transport: str) -> Row:
-    """Do one fault, and see."""
-    left: list[str] = []
+def tried(fault, step, transport):
+    """Do one fault, and see: what it is called, whether the rest is intact, and what is left.
+
+    The first is the kinds of the outcomes of the faulty input and of a batch after it; ``excused``
+    is a failure that did not come back when asked again. Intact are the inputs around it that have
+    their ids, or no answer, but never other ids. Left are processes, files and descriptors.
+    """
+    left = []
     with nothing_left(left):
         environment = {"TOKGATE_FAULT_AT_LOAD": f"fault: {fault}"} if step == "load" else {}
         worker = Worker("faulty", TRANSPORTS[transport], LIMITS, environment)
@@ -155,13 +136,10 @@ def tried(fault: str, step: str, transport: str) -> Row:
             labels, intact = _asked(worker, fault, step)
         finally:
             worker.close()
-    labels += [LEFT for _ in worker.left()]
-    verdict = ", ".join(dict.fromkeys(labels))
-    named = _named(fault, step, labels)
-    return Row(fault, step, transport, verdict, named, intact, "; ".join(left))
+    return [*labels, *(LEFT for _ in taken(worker.left))], intact, left
 
 
-def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
+def _asked(worker, fault, step):
     loaded = worker.load(sources.resolve("toy_bytes")).result(timeout=300)
     if step == "load":
         if loaded.error is not None:
@@ -176,11 +154,11 @@ def _asked(worker: Worker, fault: str, step: str) -> tuple[list[str], bool]:
     place = len(BEFORE)
     around = [*first[:place], *first[place + 1 :]]
     intact = _right(around, [*BEFORE, *AFTER]) and _right(second, [*BEFORE, *AFTER])
-    excused = [f"excused: {one.status.label}" for one in worker.excused()]
+    excused = [f"excused: {one.status.label}" for one in taken(worker.excused)]
     return [first[place].status.label, *_failures([*around, *second]), *excused], intact
 
 
-def _ask(worker: Worker, step: str, inputs: list[bytes]) -> Results:
+def _ask(worker, step, inputs):
     if step == "encode":
         return worker.ask(Encode(Inputs.of(inputs), RAW)).result(timeout=300)
     ids = np.array([i for data in inputs for i in data], dtype=np.int32)
@@ -188,11 +166,11 @@ def _ask(worker: Worker, step: str, inputs: list[bytes]) -> Results:
     return worker.ask(Decode(ids, ends)).result(timeout=300)
 
 
-def _failures(outcomes: list[Outcome]) -> list[str]:
+def _failures(outcomes):
     return [one.status.label for one in outcomes if isinstance(one, Failed)]
 
 
-def _right(outcomes: list[Outcome], inputs: list[bytes]) -> bool:
+def _right(outcomes, inputs):
     """Whether every answer is the right one; no answer is none that is wrong."""
     return all(
         not isinstance(one, Encoded) or one.ids == tuple(data)
@@ -200,7 +178,7 @@ def _right(outcomes: list[Outcome], inputs: list[bytes]) -> bool:
     )
 
 
-def _named(fault: str, step: str, labels: list[str]) -> bool:
+def named(fault, step, labels):
     """Whether the labels say what was wrong, if anything was."""
     if (LEFT in labels) != (fault in LEAVING):
         return False

@@ -4,7 +4,7 @@ import pytest
 
 from tests.breadth import thorough_from
 from tests.faults.actions import ACTIONS
-from tests.faults.table import TRANSPORTS, tried
+from tests.faults.table import TRANSPORTS, named, tried
 
 QUICK = [
     "a huge header",
@@ -27,16 +27,18 @@ TRIED = [
 
 @pytest.mark.parametrize(("fault", "step", "transport"), thorough_from(4, TRIED))
 def test_a_fault_is_named_and_nothing_is_left(fault, step, transport):
-    row = tried(fault, step, transport)
-    assert row.good, row
+    labels, intact, left = tried(fault, step, transport)
+    assert named(fault, step, labels), labels
+    assert intact
+    assert not left
 
 
 def test_the_table_would_show_a_wrong_verdict():
-    # A harmless fault that is taken for a harmful one would have to be named.
-    from tests.faults.table import _named
-
-    assert not _named("aborts", "encode", ["encoded"])
-    assert not _named("another clock", "encode", ["crashed"])
-    assert not _named("a child in a session of its own", "encode", ["encoded"])
-    assert not _named("a daemon that ends soon", "encode", ["encoded", "left-processes"])
-    assert _named("aborts", "encode", ["crashed"])
+    for fault, *wrong in (
+        ("aborts", "encoded"),
+        ("another clock", "crashed"),
+        ("a child in a session of its own", "encoded"),
+        ("a daemon that ends soon", "encoded", "left-processes"),
+    ):
+        assert not named(fault, "encode", wrong)
+    assert named("aborts", "encode", ["crashed"])

@@ -40,7 +40,7 @@ def fire(path, framed):
 
 def main(arguments, held=None):
     """Answer the one request as a helper would be expected not to."""
-    with os.fdopen(int(arguments[0]), "rb") as requests:
+    with os.fdopen(int(arguments[1]), "rb") as requests:
         _, (path, framed) = wire.read_request(requests.read)
-        os.write(int(arguments[1]), bombs(path)[framed])
+        os.write(int(arguments[2]), bombs(path)[framed])
         requests.read()

@@ -4,6 +4,7 @@ import os
 import secrets
 import sys
 import time
+from pathlib import Path
 
 import psutil
 import pytest
@@ -21,7 +22,7 @@ class Leaving:
     def supports(self, vocabulary, mode):
         return None if mode.special == "none" and not mode.pretokenize else "raw only"
     def load(self, vocabulary):
-        subprocess.Popen(SLEEPER, start_new_session={leaves})
+        subprocess.Popen(SLEEPER, start_new_session=True)
         self._ids = {{token: i for i, token in enumerate(vocabulary.tokens)}}
         return self
     def encode(self, data, mode):
@@ -29,14 +30,17 @@ class Leaving:
 """
 
 
-LEAVING = """
-import os, subprocess, sys, time
-subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)", {mark!r}],
-                 start_new_session=True)
-print("started", flush=True)
-{then}
-time.sleep(600)
+HELPED = """
+import os, signal, subprocess, sys, time
+helper = subprocess.Popen([sys.executable, "-c", sys.argv[2], sys.argv[1]], start_new_session=True)
+def spin(seconds):
+    end = time.process_time() + seconds
+    while time.process_time() < end: pass
+os.write(int(sys.argv[-1]), b"x")
 """
+
+WAITING = "time.sleep(600)"
+SLEEPING, SPINNING = f"import time; {WAITING}", "while True: pass"
 
 
 @pytest.fixture
@@ -58,20 +62,25 @@ def marked(word):
     return found
 
 
-def kept(mark, then=""):
-    """A kept process that has left another one behind, and what it has said so far."""
+def started(*command, descriptors=()):
+    """A kept process."""
+    with Path(os.devnull).open("wb") as log:
+        return Kept(command, descriptors=descriptors, environment=os.environ, log=log.fileno())
+
+
+def kept(code, *arguments, descriptors=()):
+    """A kept Python process."""
+    return started(sys.executable, "-c", code, *arguments, descriptors=descriptors)
+
+
+def helped(mark, then=WAITING, helper=SLEEPING):
+    """A kept process with a helper in a session of its own, which it has started by now."""
     inlet, outlet = os.pipe()
-    code = LEAVING.format(mark=mark, then=then)
-    made = Kept(
-        [sys.executable, "-c", code],
-        descriptors=(),
-        environment=os.environ,
-        log=outlet,
-    )
+    made = kept(HELPED + then, mark, helper, descriptors=(outlet,))
     os.close(outlet)
-    with os.fdopen(inlet, "rb") as said:
-        line = said.readline().decode()
-    return made, line
+    assert os.read(inlet, 1) == b"x"
+    os.close(inlet)
+    return made
 
 
 def gone(mark):

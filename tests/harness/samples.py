@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 from corpora.vocabularies import sources
-from harness.checks.base import Ask, Violation
+from harness.checks.base import Violation
 from harness.core.comparisons import Contract
-from harness.core.outcomes import Encoded, Failed, Outcome, Results, Status
+from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.participants import Participant
 from harness.core.partition import Part
 from impls import registry
 from impls.interface import Mode, Rejected, Unsupported
 
 
-def participant(name: str) -> Participant:
+def participant(name):
     """A registered implementation as a run has it."""
     implementation = registry.resolve(name)
     return Participant(name, name, implementation.about, implementation)
 
 
-def contract(vocabulary: str, *names: str, mode: Mode | None = None) -> Contract:
+def contract(vocabulary, *names, mode=None):
     """These implementations on an embedded vocabulary; the first is trusted."""
     return Contract(
         vocabulary=sources.resolve(vocabulary),
@@ -30,12 +30,12 @@ def contract(vocabulary: str, *names: str, mode: Mode | None = None) -> Contract
     )
 
 
-def given(*answers: Results) -> Ask:
+def given(*answers):
     """Answers made by hand, to the first questions of a check."""
     return lambda probes: answers[: len(probes)]
 
 
-def encoded(terms: Contract, name: str, data: bytes) -> Outcome:
+def encoded(terms, name, data):
     """What an implementation really does, asked in this process."""
     (one,) = [c for c in terms.participants if c.name == name]
     try:
@@ -46,9 +46,7 @@ def encoded(terms: Contract, name: str, data: bytes) -> Outcome:
         return Failed(Status.CRASHED, f"{type(error).__name__}: {error}")
 
 
-def violation(
-    check: str, data: bytes, *parts: tuple[str, Outcome], stage: str | None = None
-) -> Violation:
+def violation(check, data, *parts, stage=None):
     """Of these parts, each of one name; all but the first are to blame."""
     made = tuple(Part((name,), outcome) for name, outcome in parts)
     blamed = tuple(name for name, _ in parts[1:]) or (parts[0][0],)

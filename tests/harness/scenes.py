@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from types import SimpleNamespace
 
 import pytest
 
@@ -15,6 +17,7 @@ from harness.checks.questions import examine
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Results
 from harness.core.participants import Participant
+from harness.engine.judge import Judge
 from harness.events import Counted
 from harness.findings import patience
 from harness.findings.entries import Entry
@@ -61,7 +64,7 @@ class Scene:
         made = [Participant(n, n, About(n, "1"), None) for n in encoders]
         self.pool = WorkerPool(made, Limits())
         self.pool.close()
-        self.pool._workers = {name: Here(encode) for name, encode in encoders.items()}
+        self.pool.workers = {name: Here(encode) for name, encode in encoders.items()}
         self.contract = Contract(
             sources.resolve("toy_bytes"), RAW, tuple(made), frozenset(["ref"]), {}, proper=True
         )
@@ -113,6 +116,18 @@ def right(data):
 
 def wrong_at(needle):
     return lambda data: [0 if needle in data else byte for byte in data]
+
+
+def judge_of(scene, check, *, sampled=False):
+    """What judges the batches of a scene by a check."""
+    plan = SimpleNamespace(checks=[check], sampled=sampled, places={})
+    run = SimpleNamespace(
+        plan=plan, stop=threading.Event(), lock=threading.Lock(), emit=scene.events.append,
+        tally=None, tracker=scene.tracker,
+    )  # fmt: skip
+    judge = Judge(run)
+    judge.open([scene.contract])
+    return judge
 
 
 class Silent(Here):

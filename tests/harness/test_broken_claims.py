@@ -11,7 +11,7 @@ from harness.core.outcomes import Encoded, Failed, Inputs, Results, Status, Unsu
 from harness.engine import claim_findings
 from harness.engine.plan import Tally
 from harness.engine.selection import participants
-from harness.workers.claims import LEAST, Claim, Claims, asked_for, false_claims
+from harness.workers.claims import LEAST, Claim, asked_for, false_claims, noted
 from harness.workers.reasons import ENOUGH
 from impls.interface import Capability, Mode
 from tests.harness.command import summary, tokgate
@@ -25,12 +25,9 @@ def served(capability, mode=RAW):
 
 
 def lines(*answers, request=None):
-    claims = Claims()
-    for answer in answers:
-        claims.note("mine", request or served(COUNT), answer)
-    found = false_claims(claims.take())
-    assert claims.take() == []
-    return found
+    return false_claims(
+        claim for answer in answers for claim in noted("mine", request or served(COUNT), answer)
+    )
 
 
 NO = Results.of([Unsupported("not yet")] * LEAST)

@@ -2,60 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
-from harness.core.comparisons import Contract
 from harness.core.countdown import Countdown
 from harness.core.messages import Meter
 from harness.core.outcomes import Status
 from harness.engine.steps import conduct
 from harness.engine.suites import Budget
-from harness.events import Event, Searched
-from harness.studies.campaigns.session import Session
 from harness.studies.campaigns.state import Kept
-from harness.studies.campaigns.state import Round as Committed
 from harness.studies.forced import hunt as hunting
-from harness.studies.forced.adversary import Caught, Round
+from harness.studies.forced.adversary import Caught
 from harness.studies.forced.hunt import Hunt
 from harness.studies.forced.jobs import Task
-from harness.studies.fuzz.record import Record
 from harness.studies.selftest import hunts
 from harness.studies.selftest.groups import Hunted, Shown
 from harness.studies.selftest.run import Selftest, make_plan
 from harness.studies.worst.finals import finish
 from harness.studies.worst.gauge import Gauge
 from harness.studies.worst.patterns import Breeder
-from harness.studies.worst.plan import WorstPlan
 from harness.studies.worst.plan import make_plan as make_worst_plan
-from harness.studies.worst.results import Report, report_of
-from harness.studies.worst.run import WorstStudy, store_of
+from harness.studies.worst.results import Report
 from harness.studies.worst.search import Search
 from harness.studies.worst.state import State
 from harness.workers.pool import OutOfTime
 from reports.worst import verdict
-from tests.cluster.campaigns import Quiet
 from tests.harness.fuzz_campaign import everything, small_plan
 from tests.harness.fuzz_campaign import run as run_campaign
 from tests.harness.planted_costs import A_BYTE, Planted, on, runs
-
-
-class Clock:
-    """A clock that moves when it is told to."""
-
-    def __init__(self) -> None:
-        self.at = 0.0
-
-    def __call__(self) -> float:
-        return self.at
-
+from tests.harness.pools import Clock
 
 # The search for the worst input.
 
@@ -67,7 +46,7 @@ class Slow(Planted):
     a_request: float
     end: float = float("inf")
 
-    def gauge(self, name: str, contract: Contract, inputs: Sequence[bytes], meter: Meter) -> Any:
+    def gauge(self, name, contract, inputs, meter):
         if self.clock.at + self.a_request > self.end:
             self.clock.at = self.end
             raise OutOfTime
@@ -75,19 +54,19 @@ class Slow(Planted):
         return super().gauge(name, contract, inputs, meter)
 
 
-def slow(clock: Clock, a_request: float) -> Slow:
+def slow(clock, a_request):
     gauge = Slow(runs(b"#"))
     gauge.clock, gauge.a_request = clock, a_request
     return gauge
 
 
-def worst_plan(budget: float) -> WorstPlan:
+def worst_plan(budget):
     plan = make_worst_plan(["bpe.naive"], ["toy_bytes"], budget, "16KB", ["all"], False, 3, 0, 1)
     assert plan.withheld >= set(plan.families)
     return plan
 
 
-def new_search(clock: Clock, gauge: Slow, seconds: float) -> Search:
+def new_search(clock, gauge, seconds):
     phase = Countdown(seconds, clock).start()
     gauge.end = clock.at + seconds
     breeder = Breeder(sources.resolve("toy_bytes"))
@@ -96,7 +75,7 @@ def new_search(clock: Clock, gauge: Slow, seconds: float) -> Search:
 
 
 @pytest.mark.parametrize("a_request", [0.1, 7.0])
-def test_a_search_ends_with_its_budget_however_slow_the_requests(a_request: float) -> None:
+def test_a_search_ends_with_its_budget_however_slow_the_requests(a_request):
     clock = Clock()
     gauge = slow(clock, a_request)
     search, plan = new_search(clock, gauge, 42.0), worst_plan(60.0)
@@ -117,7 +96,7 @@ def test_a_search_ends_with_its_budget_however_slow_the_requests(a_request: floa
     assert a_request > 1 or report.found
 
 
-def test_a_generation_that_is_cut_short_is_done_again() -> None:
+def test_a_generation_that_is_cut_short_is_done_again():
     clock = Clock()
     cut = new_search(clock, slow(clock, 1.3), 28.0)
     kept, parts, whole = Kept(State, {}), {}, new_search(Clock(), slow(Clock(), 0.0), 1e9)
@@ -134,33 +113,7 @@ def test_a_generation_that_is_cut_short_is_done_again() -> None:
     assert whole.state == state
 
 
-def test_what_is_found_is_reported_when_it_is_broken_off(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    search = new_search(Clock(), slow(Clock(), 0.0), 1e9)
-    for _ in range(20):
-        search.step()
-
-    def interrupted(session: Session) -> None:
-        raise KeyboardInterrupt
-
-    plan = worst_plan(60.0)
-    store = store_of(tmp_path, plan.identity())
-    store.begin(plan.identity(), anew=False)
-    kept = Kept(State, {})
-    kept.state = search.state
-    store.commit([kept.round("toy_bytes#0", seconds=3.0)])
-    monkeypatch.setattr(Session, "run", interrupted)
-    told: list[Event] = []
-    with pytest.raises(KeyboardInterrupt):
-        WorstStudy(plan, tmp_path, "tokgate worst", Quiet()).step("search", told.append)
-    [report] = [report_of(one.report) for one in told if isinstance(one, Searched)]
-    assert report.found and not report.complete
-    assert (report.seconds, report.generations) == (3.0, 20)
-    assert verdict(report).startswith("broken off before")
-
-
-def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:
+def test_what_is_not_asked_is_no_failure_of_the_implementation():
     clock = Clock()
     countdown = Countdown(1.0, clock).start()
     gauge = Gauge(on(Planted(dies=lambda data: Status.CRASHED)), countdown)
@@ -175,9 +128,7 @@ def test_what_is_not_asked_is_no_failure_of_the_implementation() -> None:
 # A session of a campaign.
 
 
-def session(
-    folder: Path, budget: Budget, clock: Clock, committed: Callable[[Committed], None]
-) -> Record:
+def session(folder, budget, clock, committed):
     plan = small_plan(600, impls=("bpe.heap",))
     plan = replace(plan, plan=replace(plan.plan, budget=budget))
     where = str(folder / "x.db")
@@ -185,11 +136,11 @@ def session(
 
 
 @pytest.mark.thorough  # three whole campaigns
-def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_path: Path) -> None:
+def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_path):
     clock = Clock()
     commits = 0
 
-    def a_second_each(done: Committed) -> None:
+    def a_second_each(done):
         nonlocal commits
         commits += 1
         clock.at += 1.0
@@ -205,11 +156,11 @@ def test_rounds_past_the_end_are_lost_and_the_next_session_does_them_alike(tmp_p
     )
 
 
-def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
+def test_a_session_without_a_round_says_so(tmp_path):
     class Late(Clock):
         """Each look at it takes longer than the budget."""
 
-        def __call__(self) -> float:
+        def __call__(self):
             self.at += 10.0
             return self.at
 
@@ -225,15 +176,13 @@ def test_a_session_without_a_round_says_so(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("jobs", [1, 2])
-def test_a_selftest_names_how_many_it_had_no_time_for(
-    jobs: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_selftest_names_how_many_it_had_no_time_for(jobs, tmp_path, monkeypatch):
     clock = Clock()
 
     def perform(
-        keep: object, names: list[str], suite: object, seed: int, share: float,
-        began: Callable[[], object],
-    ) -> bytes:  # fmt: skip
+        keep, names, suite, seed, share,
+        began,
+    ) :  # fmt: skip
         began()
         clock.at += 20.0
         hunted = Hunted(dict.fromkeys(names, Shown()), {}, [], 20.0)
@@ -251,16 +200,14 @@ def test_a_selftest_names_how_many_it_had_no_time_for(
 # The search for grammars.
 
 
-def test_the_hunt_for_grammars_ends_with_its_budget(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_hunt_for_grammars_ends_with_its_budget(tmp_path, monkeypatch):
     clock = Clock()
     task = Task(sources.resolve("toy_merges"), ["exact"], "flexible", 0, 60.0, 1 << 30)
 
     def results(
-        task: Task, jobs: Iterable[Round], processes: int, stopped: Callable[[], bool],
-        ready: Callable[[], None], left: Callable[[str], None],
-    ) -> Generator[tuple[Round, Caught]]:  # fmt: skip
+        task, jobs, processes, stopped,
+        ready, left,
+    ) :  # fmt: skip
         clock.at += 100.0  # loading
         ready()
         for job in jobs:
@@ -271,7 +218,7 @@ def test_the_hunt_for_grammars_ends_with_its_budget(
 
     monkeypatch.setattr(hunting, "results", results)
     hunt = Hunt(task, Budget(seconds=30.0), tmp_path)
-    told: list[float] = []
+    told = []
     ended = hunt.search(lambda *_: None, Countdown(30.0, clock), told.append)
     assert ended is None
     assert told == [100.0]

@@ -13,11 +13,6 @@ import pytest
 from harness.workers.clock import LEAST_WALL, WALL, Control, Stopwatch, Usage, usage_of
 from impls import processes
 
-
-def quiet():
-    return 1.0
-
-
 WALL_SECONDS = max(LEAST_WALL, WALL)
 CPU, SAT = "no answer within 1.0 s of CPU time", "no answer within 1.0 s, in which it only waited"
 
@@ -48,35 +43,36 @@ def test_whose_time_is_up(steps, slowness, late):
     assert watch.overdue(lambda: slowness) == late
 
 
-def test_each_input_has_its_own_time():
-    watch = Stopwatch(1.0, 0.0, 0.0, count=10)
-    for place in range(10):
-        watch.look(place, Usage(0.9 * place, 0, awake=True), place=place, compiling=False)
-        assert watch.overdue(quiet) is None
+def late(steps, count, *, compiling=lambda place: False):
+    """Whether time is up by the end. Steps: the time on the wall, all worked, and the place."""
+    watch, said = Stopwatch(1.0, 0.0, 0.0, count=count), []
+    for now, place in steps:
+        usage = Usage(now, 0, awake=True)
+        watch.look(now, usage, place=place, compiling=compiling(place))
+        said.append(watch.overdue(lambda: 1.0))
+    assert said[:-1] == [None] * (len(said) - 1) or count == 2
+    return said[-1] is not None
 
 
-def test_a_compiler_takes_nobodys_time():
-    watch = Stopwatch(1.0, 0.0, 0.0)
-    for second in range(1, 10):
-        watch.look(second, Usage(second, 0, awake=True), place=-1, compiling=True)
-        assert watch.overdue(quiet) is None
-    watch.look(10.5, Usage(10.5, 0, awake=True), place=-1, compiling=False)
-    assert watch.overdue(quiet) is not None  # what followed took a second and a half
+@pytest.mark.parametrize("place", [10, 9])
+def test_each_input_has_its_own_time(place):
+    steps = [(0.9 * n, n) for n in range(10)]
+    assert not late(steps, 10)
+    assert late([*steps, (9.2, place)], 10)
 
 
-def test_who_compiles_for_ever_is_late():
-    watch = Stopwatch(1.0, 0.0, 0.0, count=3)
-    for minute in range(1, 40):
-        watch.look(60.0 * minute, Usage(0.0, 0, awake=False), place=minute % 3, compiling=True)
-    assert "in which it said that it compiles" in str(watch.overdue(quiet))
+def test_a_compiler_takes_nobodys_time_but_not_for_ever():
+    steps = [(float(n), -1) for n in range(1, 10)]
+    assert not late(steps, 0, compiling=lambda place: True)
+    assert late([*steps, (10.5, -2)], 0, compiling=lambda place: place == -1)
+    minutes = [(60.0 * n, n % 3) for n in range(1, 32)]
+    assert not late(minutes[:-1], 3, compiling=lambda place: True)
+    assert late(minutes, 3, compiling=lambda place: True)
 
 
 @pytest.mark.parametrize("places", [[0, 1] * 500, [5] * 1000, range(-1000, 0), [2**40, 3] * 500])
 def test_who_says_more_inputs_than_there_are_is_late(places):
-    watch = Stopwatch(1.0, 0.0, 0.0, count=2)
-    for now, place in enumerate(places):
-        watch.look(now / 10, Usage(now / 10, 0, awake=True), place=place, compiling=False)
-    assert watch.overdue(quiet) is not None
+    assert late([(n / 10, place) for n, place in enumerate(places)], 2)
 
 
 def test_usage_counts_children_and_their_threads():
@@ -92,20 +88,10 @@ def test_usage_counts_children_and_their_threads():
             os.killpg(parent.pid, 9)
 
 
-def test_who_sleeps_is_not_awake():
-    script = "import time; print(flush=True); time.sleep(60)"
-    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) as parent:
-        try:
-            parent.stdout.readline()
-            while usage_of(parent.pid).awake:  # on its way to sleep
-                time.sleep(0.01)
-        finally:
-            parent.kill()
-
-
-def test_nothing_is_spent_by_who_is_gone():
-    with subprocess.Popen([sys.executable, "-c", ""]) as parent:
-        pass
+def test_who_sleeps_is_not_awake_and_who_is_gone_spends_nothing():
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as parent:
+        while usage_of(parent.pid).awake or not usage_of(parent.pid).memory:  # on its way to sleep
+            time.sleep(0.01)
     assert usage_of(parent.pid) == Usage(0.0, 0, awake=False)
 
 

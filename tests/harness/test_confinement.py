@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from corpora.vocabularies import sources
+from harness.cli import application
 from harness.confinement import filters, plan, probe, steps
+from harness.confinement.kernel import Linux
 from harness.confinement.plan import HINT, OFF, Held, Plan, sentence, shortfall
-from harness.core.messages import Encode
-from harness.core.outcomes import Encoded, Failed, Inputs, Status
+from harness.core.outcomes import Inputs, Status
 from harness.engine import selection
 from harness.workers import Limits, Worker, rows
 from impls import registry
@@ -22,7 +23,7 @@ from impls.errors import ImplementationError
 from impls.interface import Mode
 from impls.needs import Needs, understood
 from tests.harness.command import ROOT, python
-from tests.harness.plugged import live
+from tests.harness.plugged import live, of
 
 RAW = Mode(pretokenize=False)
 LIMITS = Limits(seconds=20.0, memory=1 << 30)
@@ -116,11 +117,6 @@ for line in sys.stdin:
 )
 
 
-@pytest.fixture(scope="module")
-def vocabulary():
-    return sources.resolve("toy_bytes")
-
-
 @pytest.fixture
 def victim(tmp_path):
     path = tmp_path / "victim"
@@ -143,9 +139,17 @@ def places(tmp_path, victim, monkeypatch):
         }
 
 
-def written(path, code, places):
-    path.write_text(code.format(**places))
-    return str(path)
+@pytest.fixture
+def spec(tmp_path, places):
+    """How the program is started, with its needs, or a class of the plug-in."""
+    plugin, program = tmp_path / "plugin.py", tmp_path / "program.py"
+    plugin.write_text(PLUGIN.format(**places))
+
+    def of(name, needs=()):
+        program.write_text(PROGRAM.format(**places, needs=needs))
+        return f"cmd:{sys.executable} {program}" if name == "program" else f"{plugin}:{name}"
+
+    return of
 
 
 def asked(spec, *inputs):
@@ -158,12 +162,8 @@ def asked(spec, *inputs):
 
 def is_refused(outcome):
     """Whether it failed as a refusal does, and its first line says why."""
-    return (
-        isinstance(outcome, Failed)
-        and outcome.status is Status.ERRORED
-        and "PermissionError" in outcome.message
-        and HINT in outcome.message.split("\n")[0]
-    )
+    line = getattr(outcome, "message", "").split("\n")[0]
+    return outcome.status is Status.ERRORED and "PermissionError" in line and HINT in line
 
 
 # A worker, on this kernel.
@@ -171,108 +171,79 @@ def is_refused(outcome):
 
 @SOCKETS
 @FILES
-@pytest.mark.parametrize("kind", ["plug-in", "program"])
-def test_it_is_kept_from_the_network_and_from_files(kind, tmp_path, places, victim):
-    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
-    if kind == "program":
-        program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": []})
-        spec = f"cmd:{sys.executable} {program}"
+@pytest.mark.parametrize("name", ["Plain", "program"])
+def test_it_is_kept_from_the_network_and_from_files(name, spec, places, victim):
     refused = [b"socket", b"home", b"folder", b"delete", b"truncate"]
-    if kind == "plug-in":  # a program may write to all of /proc (harness.confinement.plan)
+    if HELD.files >= 6:  # which has scopes of signals
+        refused.append(b"signal")
+    if name == "Plain":  # a program may write to all of /proc (harness.confinement.plan)
         refused.append(b"other process")
     allowed = [b"pair", b"read", b"temporary", b"peak", b"nothing"]
-    outcomes = asked(spec, *refused, *allowed)
+    outcomes = asked(spec(name), *refused, *allowed)
     assert {data: is_refused(outcomes[data]) for data in refused} == dict.fromkeys(refused, True)
-    assert {data: outcomes[data] for data in allowed} == {
-        data: Encoded(tuple(data)) for data in allowed
-    }
+    assert [outcomes[data] for data in allowed] == of(*allowed)
     assert victim.read_text() == "precious"
-    assert not list(Path(str(places["folder"])).iterdir())
+    assert not list(Path(places["folder"]).iterdir())
     assert not (Path.home() / ".tokgate-test").exists()
 
 
 @SOCKETS
 @FILES
-def test_what_is_declared_is_allowed_and_nothing_else(tmp_path, places, victim):
+@pytest.mark.parametrize("name", ["Declares", "program"])
+def test_what_is_declared_is_allowed_and_nothing_else(name, spec, places, victim):
+    wanted = [b"socket", b"folder"]
     needs = ["network", f"write:{places['folder']}"]
-    plugin = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Declares"
-    program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": needs})
-    for spec in (plugin, f"cmd:{sys.executable} {program}"):
-        outcomes = asked(spec, b"socket", b"folder", b"delete")
-        assert outcomes[b"socket"] == Encoded(tuple(b"socket"))
-        assert outcomes[b"folder"] == Encoded(tuple(b"folder"))
-        assert is_refused(outcomes[b"delete"])
+    outcomes = asked(spec(name, needs), *wanted, b"delete")
+    assert [outcomes[data] for data in wanted] == of(*wanted)
+    assert is_refused(outcomes[b"delete"])
     assert victim.exists()
 
 
 @FILES
-def test_a_failed_load_says_that_confinement_may_be_why(tmp_path, places, vocabulary, victim):
-    worker = Worker("loads", f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Loads", LIMITS)
+def test_a_failed_load_says_that_confinement_may_be_why(spec, victim):
+    worker = Worker("loads", spec("Loads"), LIMITS)
     try:
-        error = worker.load(vocabulary).result().error
-        assert error is not None and "PermissionError" in error
-        assert HINT in error.split("\n")[0]
+        line = worker.load(sources.resolve("toy_bytes")).result().error.split("\n")[0]
     finally:
         worker.close()
+    assert "PermissionError" in line and HINT in line
     assert victim.exists()
 
 
-@pytest.mark.skipif(HELD.files < 6, reason="no scopes of signals in this kernel's Landlock")
-def test_a_worker_cannot_signal_the_harness(tmp_path, places):
-    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
-    assert is_refused(asked(spec, b"signal")[b"signal"])
-
-
-def test_it_can_be_switched_off(tmp_path, places, victim, monkeypatch):
+def test_it_can_be_switched_off(spec, victim, monkeypatch):
     monkeypatch.setenv(plan.CONFINEMENT, plan.CONFINEMENT_OFF)
-    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
     wanted = [b"socket", b"folder", b"delete"]
-    outcomes = asked(spec, *wanted, b"own fault")
-    failed = outcomes.pop(b"own fault")
-    assert outcomes == {data: Encoded(tuple(data)) for data in wanted}
-    assert isinstance(failed, Failed) and "by its own doing" in failed.message
+    outcomes = asked(spec("Plain"), *wanted, b"own fault")
+    assert [outcomes[data] for data in wanted] == of(*wanted)
+    failed = outcomes[b"own fault"]
+    assert "by its own doing" in failed.message
     assert HINT not in failed.message
     assert not victim.exists()
     assert "not confined" in probe.line(1 << 30)
 
 
-def test_an_unknown_need_is_one_line(tmp_path, places):
-    path = written(tmp_path / "plugin.py", PLUGIN, places)
-    with pytest.raises(ImplementationError, match=r"'everything'.*'network' and 'write:PATH'"):
-        selection.participants([f"{path}:Wrong"])
-    program = written(tmp_path / "program.py", PROGRAM, {**places, "needs": 7})
-    with pytest.raises(ImplementationError, match="its hello"):
-        selection.participants([f"cmd:{sys.executable} {program}"])
+@pytest.mark.parametrize(
+    ("name", "match"),
+    [("Wrong", r"'everything'.*'network' and 'write:PATH'"), ("program", "its hello")],
+)
+def test_an_unknown_need_is_one_line(name, match, spec):
+    with pytest.raises(ImplementationError, match=match):
+        selection.participants([spec(name, 7)])
 
 
 # A machine that has none of it.
 
 
-@SOCKETS
-@pytest.mark.thorough
-def test_a_machine_without_goes_on_and_says_so_in_one_line(tmp_path, places, victim):
-    spec = f"{written(tmp_path / 'plugin.py', PLUGIN, places)}:Plain"
-    code = f"""
-import sys
-from harness.cli import application as cli
-from harness.confinement import probe
-from tests.harness.test_confinement import Encoded, asked
-cli.tell_of_confinement()
-print(asked({spec!r}, b"delete") == {{b"delete": Encoded(tuple(b"delete"))}})
-print(probe.line(1 << 30))
-"""
-    done = python("-m", "tests.harness.refusing", sys.executable, "-c", code, COLUMNS="80")
-    assert done.returncode == 0, done.stderr
-    memory = ", /dev/shm of their own" if HELD.own_memory else ""  # which is not refused here
-    assert done.stdout.splitlines() == [
-        "True",
-        f"workers: network open, files open{memory}, 1024 MiB",
-    ]
-    [line] = done.stderr.splitlines()
-    assert "in part only" in line
-    assert "Landlock (Function not implemented)" in line
-    assert "seccomp (Function not implemented)" in line
-    assert not victim.exists()
+def test_a_kernel_says_no_by_an_error():
+    with pytest.raises(OSError, match=r"\w"):
+        Linux().landlock_restrict(-1)
+
+
+def test_what_this_machine_lacks_is_told_on_one_line(monkeypatch, capsys):
+    monkeypatch.setattr(probe, "held_here", lambda: Held(missing=("Landlock (no)", "seccomp (no)")))
+    application.tell_of_confinement()
+    [line] = capsys.readouterr().err.splitlines()
+    assert line.endswith("in part only, as this machine lacks Landlock (no); seccomp (no)")
 
 
 class Fake:
@@ -290,53 +261,42 @@ class Fake:
         if name in self.refusing:
             raise OSError(self.refusing[name], os.strerror(self.refusing[name]))
 
-    def no_new_privileges(self):
-        self._ask("privileges")
-
-    def own_memory(self, folder, size):
-        self._ask("own memory")
-
     def landlock_version(self):
         self._ask("version")
         return self.abi
 
-    def landlock_ruleset(self, files, network, scopes, size):
-        self._ask("ruleset")
-        self.ruleset = files, network, scopes, size
+    def landlock_ruleset(self, *handled):
+        self.ruleset = handled
         return os.open(os.devnull, os.O_RDONLY)
 
     def landlock_allow(self, ruleset, path, access):
         self._ask("allow")
         self.rules.append(access)
 
-    def landlock_restrict(self, ruleset):
-        self._ask("restrict")
-
-    def seccomp(self, program):
-        self._ask("seccomp")
+    def __getattr__(self, name):
+        return lambda *given: self._ask(name)
 
 
-def applied(kernel, wanted, machine="x86_64"):
-    return steps.apply(wanted, kernel, machine)
+def applied(kernel, *writable, network=False, machine="x86_64"):
+    return steps.apply(Plan(network=network, writable=writable), kernel, machine)
 
 
 @pytest.mark.parametrize(
-    ("abi", "files", "network", "scopes", "size"),
+    ("abi", "files", "network", "scopes"),
     [
-        (1, 0x1FF2, 0, 0, 8),
-        (2, 0x3FF2, 0, 0, 8),
-        (3, 0x7FF2, 0, 0, 8),
-        (4, 0x7FF2, 3, 0, 16),
-        (5, 0xFFF2, 3, 0, 16),
-        (6, 0xFFF2, 3, 3, 24),
-        (7, 0xFFF2, 3, 3, 24),
-        (99, 0xFFF2, 3, 3, 24),
+        (1, 0x1FF2, 0, 0),
+        (2, 0x3FF2, 0, 0),
+        (3, 0x7FF2, 0, 0),
+        (4, 0x7FF2, 3, 0),
+        (5, 0xFFF2, 3, 0),
+        (6, 0xFFF2, 3, 3),
+        (99, 0xFFF2, 3, 3),
     ],
 )
-def test_each_abi_is_asked_for_what_it_has(abi, files, network, scopes, size, tmp_path):
+def test_each_abi_is_asked_for_what_it_has(abi, files, network, scopes, tmp_path):
     kernel = Fake(abi)
-    held = applied(kernel, Plan(network=False, writable=(str(tmp_path), "/dev/null", "/nowhere")))
-    assert kernel.ruleset == (files, network, scopes, size)
+    held = applied(kernel, str(tmp_path), "/dev/null", "/nowhere")
+    assert kernel.ruleset == (files, network, scopes)
     # A rule for a file may have no right of a folder; a path that is not there has none.
     assert kernel.rules == [files, files & 0xC002]
     assert held.files == abi
@@ -345,8 +305,8 @@ def test_each_abi_is_asked_for_what_it_has(abi, files, network, scopes, size, tm
 
 def test_a_declared_network_lifts_all_that_is_about_sockets():
     kernel = Fake(7)
-    held = applied(kernel, Plan(network=True, writable=()))
-    assert kernel.ruleset == (0xFFF2, 0, 0b10, 24)
+    held = applied(kernel, network=True)
+    assert kernel.ruleset == (0xFFF2, 0, 0b10)
     assert "seccomp" in kernel.asked  # limits of other processes stay closed
     assert held.network == ""
 
@@ -355,14 +315,14 @@ def test_a_path_that_cannot_be_looked_at_costs_only_itself(tmp_path):
     circle = tmp_path / "circle"
     circle.symlink_to(circle)
     kernel = Fake(7)
-    held = applied(kernel, Plan(network=False, writable=(str(circle), str(tmp_path))))
+    held = applied(kernel, str(circle), str(tmp_path))
     assert held.files == 7 and len(kernel.rules) == 1
     [missing] = held.missing
     assert missing.startswith(f"writing to {circle} (")
 
 
 def test_a_pipe_is_no_path(tmp_path):
-    held = applied(Fake(7, {"allow": errno.EBADFD}), Plan(network=False, writable=("/dev/null",)))
+    held = applied(Fake(7, {"allow": errno.EBADFD}), "/dev/null")
     assert held.files == 7 and held.missing == ()
 
 
@@ -381,21 +341,29 @@ def test_a_library_of_c_that_cannot_be_had_is_said(monkeypatch):
         ({"version": errno.ENOSYS}, "Landlock (Function not implemented)", "no network (seccomp)"),
         ({"version": errno.EPERM}, "Landlock (Operation not permitted)", "no network (seccomp)"),
         ({"version": errno.EOPNOTSUPP}, "Landlock (Operation not supported)", "no network"),
-        ({"restrict": errno.EPERM}, "Landlock (Operation not permitted)", "no network (seccomp)"),
+        (
+            {"landlock_restrict": errno.EPERM},
+            "Landlock (Operation not permitted)",
+            "no network (seccomp)",
+        ),
         ({"allow": errno.EINVAL}, "Landlock (Invalid argument)", "files open"),
         ({"seccomp": errno.EINVAL}, "seccomp (Invalid argument)", "no TCP (Landlock ABI 7)"),
-        ({"privileges": errno.EINVAL}, "no_new_privs (Invalid argument)", "network open, files op"),
+        (
+            {"no_new_privileges": errno.EINVAL},
+            "no_new_privs (Invalid argument)",
+            "network open, files op",
+        ),
     ],
 )
 def test_what_a_kernel_refuses_is_said_and_the_rest_holds(refusing, said, left, tmp_path):
-    held = applied(Fake(7, refusing), Plan(network=False, writable=(str(tmp_path),)))
+    held = applied(Fake(7, refusing), str(tmp_path))
     line = shortfall(held)
     assert line is not None and said in line and "\n" not in line
     assert left in sentence(held, 1 << 32)
 
 
 def test_a_processor_whose_calls_are_not_known_is_told():
-    held = applied(Fake(3), Plan(network=False, writable=()), machine="riscv64")
+    held = applied(Fake(3), machine="riscv64")
     assert held.network == ""
     assert held.missing == ("seccomp (no filter for riscv64)",)
 
@@ -523,38 +491,7 @@ def test_a_plan_makes_the_folders_that_are_declared(tmp_path):
 
 
 @FILES
-def test_compiled_functions_are_saved_by_workers(tmp_path, vocabulary):
-    compiled = tmp_path / "compiled"
-    plugin = tmp_path / "compiling.py"
-    plugin.write_text(
-        """
-import numba
-from impls.interface import About
-
-@numba.njit(cache=True)
-def double(number):
-    return 2 * number
-
-class Compiles:
-    about = About(name="compiles", version="1")
-    def supports(self, vocabulary, mode): return None
-    def load(self, vocabulary): return self
-    def encode(self, data, mode): return [double(len(data))]
-"""
-    )
-    environment = {"NUMBA_CACHE_DIR": str(compiled)}
-    worker = Worker("compiles", f"{plugin}:Compiles", LIMITS, environment)
-    try:
-        assert worker.load(vocabulary).result().error is None
-        request = Encode(Inputs.of([b"abc"]), RAW)
-        assert rows(worker.ask(request).result()) == [Encoded((6,))]
-    finally:
-        worker.close()
-    assert list(compiled.rglob("*.nbi"))
-
-
-@FILES
-def test_the_code_of_others_cannot_write_what_the_harness_unpickles(tmp_path, vocabulary):
+def test_the_code_of_others_cannot_write_what_the_harness_unpickles(tmp_path):
     compiled, tables = tmp_path / "compiled", tmp_path / "tables"
     compiled.mkdir()
     plugin = tmp_path / "poisoning.py"
@@ -582,7 +519,7 @@ class Poisons:
     environment = {"NUMBA_CACHE_DIR": str(compiled), "TOKGATE_CACHE_DIR": str(tables)}
     worker = Worker("poisons", f"{plugin}:Poisons", LIMITS, environment)
     try:
-        assert worker.load(vocabulary).result().error is None
+        assert worker.load(sources.resolve("toy_bytes")).result().error is None
     finally:
         worker.close()
     assert len(list((compiled / "workers").rglob("own"))) == 1

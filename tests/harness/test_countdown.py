@@ -4,19 +4,10 @@ import math
 
 import pytest
 
-from harness.core.countdown import Countdown, seconds_text
+from harness.core.countdown import Countdown
 from harness.engine.examiner import LEAST_SECONDS, share
 from harness.engine.state import last_seconds, left_for_cases
-
-
-class Clock:
-    """A clock that moves when it is told to."""
-
-    def __init__(self):
-        self.at = 100.0
-
-    def __call__(self):
-        return self.at
+from tests.harness.pools import Clock
 
 
 @pytest.fixture
@@ -52,13 +43,6 @@ def test_a_part_ends_no_later_than_the_whole(clock):
     assert part.over
 
 
-@pytest.mark.parametrize(
-    ("seconds", "said"), [(None, "until Ctrl-C"), (45.0, "for 45 s"), (3600.0, "for 60 min")]
-)
-def test_in_words(seconds, said):
-    assert seconds_text(seconds) == said
-
-
 def test_no_new_case_is_asked_in_the_last_part_of_a_budget(clock):
     assert left_for_cases(Countdown(None, clock).start()) == math.inf
     countdown = Countdown(10.0, clock)
@@ -68,10 +52,6 @@ def test_no_new_case_is_asked_in_the_last_part_of_a_budget(clock):
     clock.at += 10.0 - last_seconds(10.0) + 0.01
     assert left_for_cases(countdown) < 0
     assert not countdown.over
-
-
-def test_the_last_part_is_enough_to_minimise_and_no_large_part_of_a_short_budget():
-    assert [last_seconds(budget) for budget in (2.0, 10.0, 20.0, 100.0)] == [0.2, 1.0, 1.0, 4.0]
 
 
 def test_shares_of_one_lane_use_up_what_is_left():

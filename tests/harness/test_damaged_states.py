@@ -6,8 +6,6 @@ import json
 import sqlite3
 import zlib
 from contextlib import closing
-from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -33,7 +31,7 @@ from tests.harness.command import tokgate
 NESTED = "[" * 50_000
 
 
-def put(tree: Any, path: tuple[Any, ...], value: Any) -> Any:
+def put(tree, path, value):
     """A copy of plain data with one value replaced, or taken out where it is ``...``."""
     made = json.loads(json.dumps(tree))
     place = made
@@ -57,31 +55,10 @@ KNOWN = SearchState(
 SEARCH = {name: json.loads(encoded(part)) for name, part in KNOWN.parts().items()}
 
 
-def read_back(tree: dict[str, Any]) -> SearchState:
-    return SearchState.of({name: json.dumps(part).encode() for name, part in tree.items()})
-
-
-def test_a_state_of_a_search_is_read_back() -> None:
-    state = read_back(SEARCH)
+def test_a_state_of_a_search_is_read_back():
+    state = SearchState.of({name: json.dumps(part).encode() for name, part in SEARCH.items()})
     assert state == KNOWN
     assert state.places["cost/r0L"] is state.places["growth/r0L"], "one candidate in two places"
-
-
-@pytest.mark.parametrize(
-    ("path", "value", "told"),
-    [
-        (("state",), NESTED, "expected `object`"),
-        (("places/000000", 0, 1, "samples", 0, "size"), "x", "samples[0].size: expected `int`"),
-        (("places/000000", 0, 1, "pattern", "pumps"), [], "pattern: a pattern needs a pump"),
-        (("deaths/000000", 0, 1, "status"), 99, "invalid enum value 99"),
-        (("lines/000000", 0, 1, 1), 1, "lines[...][1]: expected `object`"),
-    ],
-)
-def test_a_damaged_state_of_a_search_is_said(path: tuple[Any, ...], value: Any, told: str) -> None:
-    with pytest.raises(StateError) as caught:
-        read_back(put(SEARCH, path, value))
-    assert told in str(caught.value)
-    assert str(caught.value).isprintable()
 
 
 # forced: forced.jsonl; adversary: adversary.jsonl
@@ -91,7 +68,7 @@ RESULT = Walked(1, 1, 2, tallies={"exact": Tally()}, witnesses=[WITNESS])
 KINDS = {"schema": (tuple[str], Walked)}
 
 
-def lines_of(folder: Path) -> tuple[Path, dict[str, Any]]:
+def lines_of(folder):
     """A journal with one line, and what that has."""
     path = folder / "journal.jsonl"
     journal = Journal(path, {"seed": 0}, KINDS)
@@ -101,8 +78,8 @@ def lines_of(folder: Path) -> tuple[Path, dict[str, Any]]:
 
 
 def test_a_journal_is_read_back_but_for_what_was_cut_off_and_what_is_of_other_work(
-    tmp_path: Path,
-) -> None:
+    tmp_path,
+):
     path, line = lines_of(tmp_path)
     other = json.dumps({**line, "of": "another", "done": 7})
     path.write_text(f"{json.dumps(line)}\n{other}\n{json.dumps(line)[:30]}")
@@ -121,9 +98,7 @@ def test_a_journal_is_read_back_but_for_what_was_cut_off_and_what_is_of_other_wo
         (("done", "witnesses", 0, "forced"), "a", "forced: expected `str` matching"),
     ],
 )
-def test_a_damaged_line_of_a_journal_is_said(
-    where: tuple[Any, ...], value: Any, told: str, tmp_path: Path
-) -> None:
+def test_a_damaged_line_of_a_journal_is_said(where, value, told, tmp_path):
     path, line = lines_of(tmp_path)
     damaged = json.dumps(put(line, where, value)) if where else value
     path.write_text(f"{json.dumps(line)}\n{damaged}\n")
@@ -151,34 +126,41 @@ PARTS = {name: json.loads(encoded(part)) for name, part in STATE.parts().items()
 
 
 @pytest.mark.parametrize(
-    ("path", "value", "told"),
+    ("state", "path", "value", "told"),
     [
-        (("state", "form"), "1", "made by another version"),
-        (("state", "cases"), None, "cases: expected `int`, got `null`"),
-        (("state", "opened", 0), "{", "opened[0]: a line that is not JSON"),
-        (("covered/000000", 0), "Y", "covered[0]: invalid base64"),
-        (("causes/000000", 0, 1, "minimal"), {"Y": "n"}, "invalid base64"),
-        (("state", "curve"), [[1]], "curve[0]: expected `array` of length 4"),
-        (("causes/000000",), {}, "expected `array`"),
+        (SearchState, ("state",), NESTED, "expected `object`"),
+        (
+            SearchState, ("places/000000", 0, 1, "samples", 0, "size"), "x",
+            "samples[0].size: expected `int`",
+        ),
+        (
+            SearchState, ("places/000000", 0, 1, "pattern", "pumps"), [],
+            "pattern: a pattern needs a pump",
+        ),
+        (SearchState, ("lines/000000", 0, 1, 1), 1, "lines[...][1]: expected `object`"),
+        (State, ("state", "form"), "1", "made by another version"),
+        (State, ("state", "cases"), None, "cases: expected `int`, got `null`"),
+        (State, ("state", "opened", 0), "{", "opened[0]: a line that is not JSON"),
+        (State, ("covered/000000", 0), "Y", "covered[0]: invalid base64"),
+        (State, ("state", "curve"), [[1]], "curve[0]: expected `array` of length 4"),
     ],
-)
-def test_a_damaged_state_of_a_campaign_is_said(
-    path: tuple[Any, ...], value: Any, told: str
-) -> None:
-    parts = {name: json.dumps(one).encode() for name, one in put(PARTS, path, value).items()}
+)  # fmt: skip
+def test_a_damaged_state_is_said(state, path, value, told):
+    tree = put(SEARCH if state is SearchState else PARTS, path, value)
     with pytest.raises(StateError) as caught:
-        State.of(parts)
+        state.of({name: json.dumps(part).encode() for name, part in tree.items()})
     assert told in str(caught.value)
+    assert str(caught.value).isprintable()
 
 
-def test_what_unpacks_to_much_is_said() -> None:
+def test_what_unpacks_to_much_is_said():
     with pytest.raises(ValueError, match="more than 1,000 bytes"):
         stored.unzipped(zlib.compress(bytes(1001)), 1000)
     assert stored.unzipped(zlib.compress(bytes(1000)), 1000) == bytes(1000)
 
 
 @pytest.mark.parametrize("content", [bytes(MAP_SIZE - 1), b"\xff" * MAP_SIZE])
-def test_a_map_that_is_none_is_said(content: bytes) -> None:
+def test_a_map_that_is_none_is_said(content):
     with pytest.raises(ValueError, match=r"behaviour|bytes"):
         Map(content)
 
@@ -190,7 +172,7 @@ FUZZ = (
 
 
 @pytest.mark.thorough  # whole commands
-def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
+def test_a_command_says_what_is_damaged_in_one_line(tmp_path):
     options = [*FUZZ, f"--ledger={tmp_path / 'c.db'}", f"--out={tmp_path / 'out'}"]
     first = tokgate(*options)
     assert first.returncode == 0, first.stderr
@@ -201,11 +183,6 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
             "update campaign_parts set value = x'ff' where name = 'state'",
             "the state of toy_bytes#0: state: is not JSON",
         ),
-        (
-            "update campaign_parts set value = x'00' where name = 'map/000000'",
-            "the state of toy_bytes#0: map/000000: is cut off",
-        ),
-        ("update campaigns set identity = '{'", "identity: Expecting property name"),
         ("update campaigns set identity = '[]'", "identity: expected `object`, got `array`"),
     ]
     for change, told in changes:
@@ -219,7 +196,7 @@ def test_a_command_says_what_is_damaged_in_one_line(tmp_path: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
-def test_a_database_that_is_none_is_said(tmp_path: Path) -> None:
+def test_a_database_that_is_none_is_said(tmp_path):
     path = tmp_path / "c.db"
     path.write_bytes(b"garbage " * 1000)
     with pytest.raises(LedgerError, match="not a database"):

@@ -5,46 +5,26 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import dataclass
 from itertools import count
 from types import SimpleNamespace
-from typing import Any, ClassVar
 
 import pytest
 
-from corpora.vocabularies import sources
 from harness.core.outcomes import Status
-from harness.studies.forced.jobs import Task
-from harness.studies.forced.pool import results
 from harness.studies.fuzz import coverage
 from harness.workers import clock, wire
 from harness.workers import process as processes
 from harness.workers.clock import Usage
 from harness.workers.pool import Stopped
 from harness.workers.process import Process, WorkerDied
-from tests.breadth import thorough
-from tests.harness.bomb import fire
-
-
-@dataclass(frozen=True)
-class Bombed:
-    """A job in which a library writes a pickle to the descriptor that leads to the harness."""
-
-    path: str
-    framed: int
-    answer: ClassVar[Any] = str
-
-    def run(self, policies, task, beat):
-        fire(self.path, self.framed)
-        return "answered"
 
 
 def main(arguments, held=None):
     """Answer byte by byte; to the second request for ever, and never with a whole answer."""
-    inlet, outlet = map(int, arguments[:2])
+    inlet, outlet = map(int, arguments[1:3])
     with os.fdopen(inlet, "rb") as requests:
         sequence, answer = wire.read_request(requests.read)
-        for byte in wire.packed_beat(sequence) + wire.packed_answer(sequence, answer):
+        for byte in wire.packed_answer(sequence, None) + wire.packed_answer(sequence, answer):
             os.write(outlet, bytes((byte,)))
             time.sleep(0.005)  # so that not all of them are there at one look
         wire.read_request(requests.read)
@@ -72,16 +52,6 @@ def test_an_answer_may_come_byte_by_byte_but_not_for_ever(monkeypatch):
     finally:
         process.close()
     assert died.value.outcome.status is Status.TIMED_OUT
-
-
-@pytest.mark.parametrize("framed", [0, thorough(1)])
-def test_a_pickle_of_a_job_is_refused(framed, tmp_path):
-    task = Task(sources.resolve("toy_bytes"), ["none"], "flexible", seconds=60.0)
-    jobs = [Bombed(str(tmp_path / "ran"), framed)]
-    ((_, said),) = results(task, jobs, 1)
-    assert said.startswith("broke the protocol: ")
-    assert said.isprintable()
-    assert not (tmp_path / "ran").exists()
 
 
 @pytest.mark.parametrize("framed", [0, 1])

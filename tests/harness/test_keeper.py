@@ -1,18 +1,32 @@
 """The keeper of a worker: what it waits for, what it tells, and what is done where it fails."""
 
+import contextlib
 import errno
 import os
 import select
 import signal
+import subprocess
 import sys
+import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from harness.workers import kept as keeping
-from harness.workers.kept import Kept, Nursery
+from harness.workers.kept import Nursery
 from harness.workers.process import Process
-from tests.harness.leaving import gone, mark, marked
+from tests.harness.leaving import (
+    SLEEPING,
+    SPINNING,
+    WAITING,
+    gone,
+    helped,
+    kept,
+    mark,
+    marked,
+    started,
+)  # fmt: skip
 
 __all__ = ["mark"]  # a fixture
 
@@ -35,88 +49,97 @@ def patched(tmp_path, monkeypatch):
     nursery.close()
 
 
-def kept(code, *arguments, descriptors=()):
-    """A kept Python process."""
-    return started(sys.executable, "-c", code, *arguments, descriptors=descriptors)
-
-
-def started(*command, descriptors=()):
-    """A kept process."""
-    with Path(os.devnull).open("wb") as log:
-        return Kept(command, descriptors=descriptors, environment=os.environ, log=log.fileno())
-
-
-HELPED = """
-import os, subprocess, sys, time
-helper = subprocess.Popen([sys.executable, "-c", sys.argv[2], sys.argv[1]], start_new_session=True)
-def spin(seconds):
-    end = time.process_time() + seconds
-    while time.process_time() < end: pass
-os.write(int(sys.argv[3]), b"x")
-"""
-
-SLEEPING = "import time; time.sleep(600)"
-SPINNING = "while True: pass"
-
-
-def helped(then, mark, helper=SLEEPING):
-    """A kept process with a helper in a session of its own, which it has started by now."""
-    inlet, outlet = os.pipe()
-    made = kept(HELPED + then, mark, helper, "3", descriptors=(outlet,))
-    os.close(outlet)
-    assert os.read(inlet, 1) == b"x"
-    os.close(inlet)
-    return made
-
-
-def count(made):
-    """How many processes are told to be left."""
-    return made.report.count
-
-
 def test_who_is_busy_is_given_time_to_end_its_helper(patched, mark, monkeypatch):
     patched("keeper.GRACE_SECONDS = 0.2\nkeeper.LONGEST_GRACE_SECONDS = float('inf')")
     monkeypatch.setattr(keeping, "GENTLE_SECONDS", float(HANG_SECONDS))
-    made = helped("spin(1.5)\nhelper.terminate()\nhelper.wait()", mark)
+    made = helped(mark, "spin(1.5)\nhelper.terminate()\nhelper.wait()")
     made.end(gently=True)
-    assert count(made) == 0
+    assert made.report.count == 0
     assert marked(mark) == []
 
 
-@pytest.mark.parametrize("then", ["", "time.sleep(600)"], ids=["ended", "waiting"])
-def test_what_a_busy_machine_leaves_undecided_is_not_told(then, patched, mark):
-    patched("keeper.GRACE_SECONDS = float('inf')\nkeeper.LONGEST_GRACE_SECONDS = 0.0")
-    made = helped(then, mark, SPINNING)
-    if not then:
+@pytest.mark.parametrize(
+    ("limits", "then", "helper", "count"),
+    [
+        # What a busy machine leaves undecided is not told, whether it has ended or waits.
+        (("inf", 0), "", SPINNING, 0),
+        (("inf", 0), WAITING, SPINNING, 0),
+        # Who computes for ever is ended by its CPU time: no other limit is ever reached.
+        (("inf", "inf"), WAITING, SPINNING, 1),
+        # Who was killed could not end its helper.
+        ((0.2, 30), "os.kill(os.getpid(), signal.SIGKILL)", SLEEPING, 0),
+        ((0.2, 30), "os.kill(os.getpid(), signal.SIGTERM)", SLEEPING, 1),
+    ],
+)
+def test_what_is_left_is_told_where_it_is_sure(
+    limits, then, helper, count, patched, mark, monkeypatch
+):
+    grace, longest = limits
+    patched(
+        f"keeper.WORKING_SECONDS = 0.5\nkeeper.GRACE_SECONDS = float('{grace}')\n"
+        f"keeper.LONGEST_GRACE_SECONDS = float('{longest}')"
+    )
+    monkeypatch.setattr(keeping, "GENTLE_SECONDS", float(HANG_SECONDS))
+    made = helped(mark, then, helper)
+    if then != WAITING:
         made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert count(made) == 0
+    assert made.report.count == count
     assert marked(mark) == []
 
 
-def test_who_computes_for_ever_is_not_waited_for_by_the_clock(patched, mark, monkeypatch):
-    # Only its CPU time can bring this to an end: no other limit is ever reached.
-    patched("keeper.LONGEST_GRACE_SECONDS = keeper.GRACE_SECONDS = float('inf')")
-    monkeypatch.setattr(keeping, "GENTLE_SECONDS", float(HANG_SECONDS))
-    made = helped("time.sleep(600)", mark, SPINNING)
-    made.end(gently=True)
-    assert count(made) == 1
+def test_at_once_means_at_once(mark):
+    made = helped(mark)
+    made.end()
     assert marked(mark) == []
+    assert made.report.count == 0  # nobody has waited for it to end by itself
+    assert made.report.exit_code == -9
 
 
-@pytest.mark.parametrize("number", ["KILL", "TERM"])
-def test_who_was_killed_could_not_end_its_helper(patched, number, mark):
-    patched("keeper.GRACE_SECONDS = 0.2")
-    made = helped(f"import signal; os.kill(os.getpid(), signal.SIG{number})", mark)
+def test_what_is_left_is_told_with_its_command_line(mark):
+    made = helped(mark, "sys.exit(7)")
     made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert count(made) == (0 if number == "KILL" else 1)
+    assert made.report.exit_code == 7
+    (line,) = made.report.left
+    assert made.report.count == 1
+    assert WAITING in line
     assert marked(mark) == []
+
+
+@pytest.mark.parametrize("number", ["KILL", "STOP"])
+def test_who_kills_or_stops_the_keeper_gains_nothing(number, mark):
+    made = helped(mark, f"os.kill(os.getppid(), signal.SIG{number})\n{WAITING}")
+    with contextlib.suppress(psutil.NoSuchProcess):
+        while psutil.Process(made.pid).status() != psutil.STATUS_STOPPED:
+            time.sleep(0.02)
+    made.end()
+    assert gone(mark)
+    end = time.monotonic() + HANG_SECONDS
+    while psutil.pid_exists(made.pid):
+        assert time.monotonic() < end
+    assert (made.report is None) == (number == "KILL")
+
+
+def test_a_killed_harness_leaves_nothing(mark):
+    code = (
+        "import sys, time\nfrom tests.harness.leaving import helped\n"
+        f"made = helped({mark!r})\nprint('ready', flush=True)\ntime.sleep(600)"
+    )
+    harness = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE)
+    assert harness.stdout.readline() == b"ready\n"
+    while not marked(mark):  # it has its command line a moment after it was started
+        time.sleep(0.02)
+    harness.kill()
+    harness.communicate()
+    assert gone(mark)
 
 
 def test_pipes_of_the_worker_end_when_it_closes_them():
     inlet, outlet = os.pipe()
-    made = kept("import os, time; os.close(3); time.sleep(600)", descriptors=(outlet,))
+    made = kept(
+        "import os, sys, time; os.close(int(sys.argv[1])); time.sleep(600)", descriptors=(outlet,)
+    )
     os.close(outlet)
     try:
         poller = select.poll()
@@ -128,33 +151,23 @@ def test_pipes_of_the_worker_end_when_it_closes_them():
         os.close(inlet)
 
 
-def test_a_command_that_cannot_be_run_is_no_crash_of_it():
+FULL = "def full(*_, **__):\n    raise BlockingIOError(11, 'no room')\n"
+
+
+@pytest.mark.parametrize(
+    ("lines", "said"),
+    [("", "No such file or directory: '/no/such/file'"), (f"{FULL}os.posix_spawn = full", "no ro")],
+)
+def test_a_worker_that_cannot_be_begun_is_no_crash_of_it(patched, lines, said):
+    patched(lines)
     made = started("/no/such/file")
     made.wait(HANG_SECONDS)
     made.end(gently=True)
-    assert made.report is not None and made.report.error
-    assert "No such file or directory: '/no/such/file'" in made.report.error
-
-
-def test_a_process_that_cannot_be_forked_is_no_crash_of_it(patched):
-    patched(
-        "fork, forked = os.fork, []\n"
-        "def once():\n"
-        "    if forked:\n"
-        "        raise BlockingIOError(11, 'Resource temporarily unavailable')\n"
-        "    forked.append(fork())\n"
-        "    return forked[0]\n"
-        "os.fork = once"
-    )
-    made = kept("")
-    made.wait(HANG_SECONDS)
-    made.end(gently=True)
-    assert made.report is not None and made.report.error
-    assert "Resource temporarily unavailable" in made.report.error
+    assert said in made.report.error
 
 
 def test_a_keeper_that_cannot_be_forked_is_no_process(patched):
-    patched("def fork():\n    raise BlockingIOError(11, 'no')\nos.fork = fork")
+    patched(f"{FULL}os.fork = full")
     with pytest.raises(BlockingIOError, match="no process can be started"):
         kept("")
 
@@ -173,7 +186,7 @@ def test_a_blocked_sigchld_is_no_hang():
 def test_what_the_keeper_could_not_kill_is_killed_by_its_mark(patched, mark):
     # A keeper that gives up at once, as one does whose processes are held up by a slow disk.
     patched("keeper.ENDING_SECONDS = 0.0\nkeeper.Keeper._cleared = lambda *given: False")
-    made = helped("time.sleep(600)", mark)
+    made = helped(mark)
     made.end()
     assert not made.report.all
     assert gone(mark)

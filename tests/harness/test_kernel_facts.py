@@ -50,12 +50,6 @@ def test_architectures_are_those_of_the_kernel(machine, place, name):
     assert filters.CALLS[machine][place].audit == audit(name)
 
 
-def test_programs_of_32_bits_of_arm_have_the_numbers_of_its_table():
-    arm = filters.CALLS["aarch64"][1]
-    # arch/arm/tools/syscall.tbl; socketcall (102) is no call of the EABI.
-    assert (arm.socket, arm.prlimit, arm.socketcall) == (281, 369, None)
-
-
 def test_rights_of_landlock_are_those_of_the_kernel():
     known = header("linux/landlock.h")
     writing = "WRITE_FILE REMOVE_DIR REMOVE_FILE MAKE_CHAR MAKE_DIR MAKE_REG MAKE_SOCK MAKE_FIFO"

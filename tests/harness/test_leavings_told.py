@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -13,8 +12,7 @@ import pytest
 from corpora.vocabularies import sources
 from harness.cli.display import Display
 from harness.core.countdown import Countdown
-from harness.core.messages import Encode
-from harness.core.outcomes import Inputs, Status
+from harness.core.outcomes import Status
 from harness.engine.flow import execute
 from harness.engine.selection import participants
 from harness.engine.suites import Budget
@@ -29,9 +27,8 @@ from harness.studies.forced.pool import results
 from harness.studies.forced.run import ForcedPlan
 from harness.studies.selftest.campaign import Ledger
 from harness.studies.selftest.run import verdict
-from harness.workers import Limits, Worker
+from harness.workers import Limits
 from harness.workers.pool import WorkerPool
-from impls.interface import Mode
 from reports.last_words import closing
 from tests.breadth import thorough
 from tests.harness.command import tokgate
@@ -52,7 +49,7 @@ LINE = "left a process behind: sleeper"
 def leaving(tmp_path, mark):
     """A plug-in that leaves a process with the mark behind."""
     path = tmp_path / "leaving.py"
-    path.write_text(PLUGIN.format(mark=mark, leaves=True))
+    path.write_text(PLUGIN.format(mark=mark))
     return f"{path}:Leaving"
 
 
@@ -82,23 +79,6 @@ def test_who_is_stopped_while_it_owes_nothing_is_told(leaving, patched, mark):
     assert mark in pool.left()["leaving"]
 
 
-def test_a_question_that_was_withdrawn_hides_none_that_is_asked(tmp_path):
-    (tmp_path / "hanging.py").write_text(
-        "import time\nfrom impls.interface import About\nclass Hanging:\n"
-        "    about = About(name='hanging', version='1')\n"
-        "    def supports(self, vocabulary, mode): return None\n"
-        "    def load(self, vocabulary): return self\n"
-        "    def encode(self, data, mode): time.sleep(3600)\n"
-    )
-    worker = Worker("hanging", f"{tmp_path / 'hanging.py'}:Hanging", Limits(seconds=3600.0))
-    assert worker.load(sources.resolve("toy_bytes")).result().error is None
-    asked = [worker.ask(Encode(Inputs.of([b"a"]), Mode(pretokenize=False))) for _ in range(2)]
-    assert asked[1].cancel()
-    worker.stop()  # else it would be waited for for an hour
-    worker.close()
-    assert asked[0].done()
-
-
 def test_a_selftest_holds_it_against_who_is_right(mark):
     terms = contract("toy_bytes", "bpe.naive", "bpe.heap")
     ledger = Ledger({"bpe.heap": ""})
@@ -122,30 +102,27 @@ def test_who_leaves_something_is_told_by_a_run_that_was_broken_off(
     assert len(found) > 1
 
 
-@pytest.mark.thorough  # a whole search
-def test_a_search_for_the_worst_tells_it(leaving, mark, tmp_path):
-    done = tokgate(
-        "worst", f"--impl={leaving}", "--vocab=toy_bytes", "--size=4KB", "--no-keep",
-        "--budget=6s", "--out=out", folder=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    report = json.loads((tmp_path / "out" / "worst.json").read_text())
-    assert mark in report["left"]
-    assert "leaving left a process behind" in done.stdout
-    assert "leaving left a process behind" in (tmp_path / "out" / "worst.html").read_text()
+SHORT = ["--budget=20cases", "--check=survival"]
+WHOLE = {
+    "run": ([*SHORT, "--generator=edge"], 1, "summary.json", "report.html"),
+    "worst": (["--size=4KB", "--no-keep", "--budget=6s"], 0, "worst.json", "worst.html"),
+    "field": ([*SHORT, "--no-bench"], 0, "field.json", "field.html"),
+}
+"""The options of a command, its exit status, and its reports."""
+
+
+@pytest.mark.thorough  # whole commands
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_command_tells_it(name, leaving, mark, tmp_path):
+    options, status, *reports = WHOLE[name]
+    given = [name, f"--impl={leaving}", "--vocab=toy_bytes", *options, "--out=out"]
+    done = tokgate(*given, folder=tmp_path)
+    assert done.returncode == status, done.stderr
+    data, page = ((tmp_path / "out" / one).read_text() for one in reports)
+    assert mark in data
+    assert name == "worst" or BUCKET in data
+    assert "left a process behind" in page
     assert marked(mark) == []
-
-
-@pytest.mark.thorough  # a whole run
-def test_the_page_of_the_field_tells_it(leaving, mark, tmp_path):
-    done = tokgate(
-        "field", f"--impl={leaving}", "--vocab=toy_bytes", "--budget=20cases", "--no-bench",
-        "--check=survival", "--out=out", folder=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    page = json.loads((tmp_path / "out" / "field.json").read_text())
-    assert [one["bucket"] for one in page["defects"]] == [BUCKET]
-    assert "left a process behind" in (tmp_path / "out" / "field.html").read_text()
 
 
 @dataclass(frozen=True, slots=True)

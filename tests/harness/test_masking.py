@@ -18,7 +18,7 @@ from harness.findings.entries import PER_BUCKET
 from harness.verdict.coverage import Coverage
 from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
-from tests.harness.scenes import Encode_, Scene, right
+from tests.harness.scenes import Scene, right
 
 MARK = "\ufeff".encode()
 
@@ -286,7 +286,7 @@ def unknown_at_question_marks(data):
 
 EVERYWHERE = [b" " * length for length in range(1, 17)] + [b" a" + FOUR]
 
-COVERED: dict[str, tuple[tuple[bytes, ...], Encode_, Encode_, list[bytes], set[bytes]]] = {
+COVERED = {
     "what its example explains alone": (
         (MARK,), right, wrong_on(MARK, b"'s"), [MARK, *TEXTS], {b"'s"}
     ),

@@ -14,9 +14,9 @@ import pytest
 from corpora.vocabularies import sources
 from harness.confinement.probe import caches_of
 from harness.core.messages import Encode, Load, Loaded, packed
-from harness.core.outcomes import Inputs, Results, Status
+from harness.core.outcomes import Inputs, Results
 from harness.engine import selection
-from harness.workers import Limits, Worker, kept, rows
+from harness.workers import Limits, kept, rows
 from harness.workers.kept import Nursery
 from harness.workers.pool import WorkerPool
 from harness.workers.process import Process, WorkerDied
@@ -108,15 +108,6 @@ def kind(target):
     return re.split("[0-9:]", target)[0]
 
 
-def test_how_a_copy_dies_is_told(copy):
-    loaded(copy)
-    child_of(copy).send_signal(signal.SIGSEGV)
-    with pytest.raises(WorkerDied) as died:
-        answers(copy)
-    assert died.value.outcome.status is Status.CRASHED
-    assert "killed by SIGSEGV" in died.value.outcome.message
-
-
 def test_a_copy_dies_with_its_keeper(copy):
     loaded(copy)
     worker = child_of(copy)
@@ -151,29 +142,6 @@ def test_a_nursery_that_has_ended_is_begun_again(copy):
         second.close()
 
 
-def test_a_worker_of_which_nobody_knows_is_begun_again(monkeypatch):
-    asked = []
-    begin = Nursery.begin
-
-    def lost(nursery, descriptors):
-        """The first request gets no answer, as where a nursery ends, or cannot copy itself."""
-        asked.append(descriptors)
-        if len(asked) > 1:
-            begin(nursery, descriptors)
-
-    monkeypatch.setattr(Nursery, "begin", lost)
-    worker = Worker(OURS, OURS, Limits())
-    try:
-        content = sources.resolve("toy_bytes")
-        assert worker.load(packed(content), (PLAIN,)).result().error is None
-        results = worker.ask(Encode(INPUTS, PLAIN)).result()
-        assert results.outcome(0).status is Status.ENCODED
-        assert worker.losses == (0, 0)
-    finally:
-        worker.close()
-    assert len(asked) == 2
-
-
 NAMES = ("bpe.naive", "bpe.heap", "tiktoken")
 
 
@@ -182,7 +150,7 @@ def test_a_pool_has_copies_of_our_own_alone():
     try:
         with same_environment():
             assert pool.load(sources.resolve("toy_bytes"), NAMES) == {}
-        processes = [pool._workers[name]._process for name in NAMES]
+        processes = [pool.workers[name]._process for name in NAMES]
         assert [one is not None and is_copy(one) for one in processes] == [True, True, False]
     finally:
         pool.close()

@@ -13,7 +13,6 @@ from harness.checks.questions import examine
 from harness.core.countdown import Countdown
 from harness.core.messages import Encode, Meter
 from harness.core.outcomes import Inputs
-from harness.engine.plan import went_on
 from harness.engine.suites import Budget
 from harness.findings.patience import NO_TIME
 from harness.studies.selftest.program import TRIGGER
@@ -32,7 +31,7 @@ WRONG = Path(wrong.__file__)
 def test_no_question_waits_longer_than_the_run():
     scene = Scene(ref=right)
     silent = Silent()
-    scene.pool._workers = {"ref": silent}
+    scene.pool.workers = {"ref": silent}
     left = [0.05]
     scene.pool.limit_by(lambda: left[0])
     with pytest.raises(OutOfTime):
@@ -50,7 +49,7 @@ def test_who_was_given_up_is_asked_again_under_the_next_limit():
     pool = WorkerPool(terms.participants, Limits())
     try:
         pool.load(terms.vocabulary, ["bpe.heap"])
-        while pool.loading():
+        while pool.loading:
             pool.settle()
         pool.abandon(["bpe.heap"])
         asked = Encode(Inputs.of([b"a"]), terms.mode)
@@ -102,16 +101,6 @@ def test_a_hang_that_was_sure_when_the_time_was_up_is_a_finding():
     scene = Watched(ref=right, bad=in_turn(LATE))
     scene.consider("survival", b"text!")
     assert scene.found == [("survival/bpe/raw/timed-out/any/bad", b"text!")]
-
-
-def test_the_last_line_says_why_a_run_took_longer():
-    hang = "exceeded the budget by 12 s to confirm a possible hang in bad"
-    assert went_on(["bad"], [], [], 12.4) == [hang]
-    assert went_on([], ["b", "a"], ["a"], 3.6) == [
-        "exceeded the budget by 4 s to test what you named on a, b, "
-        "and to look into the differences found on a"
-    ]
-    assert went_on([], [], [], 12.4) == went_on(["bad"], ["my.model"], [], 0.0) == []
 
 
 def test_a_worker_that_is_cut_off_has_neither_died_nor_hung():

@@ -18,50 +18,58 @@ from harness.core.outcomes import (
 
 FAILURES = [s for s in Status if s > Status.UNSUPPORTED]
 IDS = st.lists(st.integers(0, 2**31 - 1), max_size=5).map(tuple)
+SPANS = IDS.map(lambda ids: Encoded(ids, bytes(len(ids)), tuple((i, i + 1) for i in ids)))
+TEXTS = st.text(max_size=5)
 OUTCOMES = st.one_of(
-    IDS.map(Encoded),
-    st.builds(Rejected, st.text(max_size=5)),
-    st.builds(Unsupported, st.text(max_size=5)),
-    st.builds(Failed, st.sampled_from(FAILURES), st.text(max_size=5)),
+    SPANS,
+    st.builds(Rejected, TEXTS),
+    st.builds(Unsupported, TEXTS),
+    st.builds(Failed, st.sampled_from(FAILURES), TEXTS),
 )
 
 
-@given(st.lists(OUTCOMES, max_size=8))
-def test_rows_are_the_outcomes(outcomes):
-    results = Results.of(outcomes)
-    assert [results.outcome(i) for i in range(len(results))] == outcomes
-    messages = [getattr(results.outcome(i), "message", "") for i in range(len(results))]
-    assert messages == [getattr(outcome, "message", "") for outcome in outcomes]
+def parts(data, count):
+    """A first and a last place among so many."""
+    return sorted(data.draw(st.lists(st.integers(0, count), min_size=2, max_size=2)))
 
 
-@given(st.lists(st.tuples(IDS, st.binary(max_size=5)), min_size=1, max_size=6))
-def test_rows_keep_texts_and_offsets(rows):
-    outcomes = [
-        Encoded(ids, text=text, offsets=tuple((i, i + 1) for i in range(len(ids))))
-        for ids, text in rows
-    ]
+@given(st.lists(OUTCOMES, max_size=9) | st.lists(IDS.map(Encoded), max_size=9), st.data())
+def test_rows_are_the_outcomes_also_of_a_part(outcomes, data):
     results = pickle.loads(pickle.dumps(Results.of(outcomes)))
-    kept = [results.outcome(i) for i in range(len(results))]
-    if any(ids for ids, _ in rows):  # without any token there is no offset to keep
-        assert kept == outcomes
+    first, last = parts(data, len(outcomes))
+    part = results.part(first, last)
+    assert len(part) == last - first
+    for made, expected in ((results, outcomes), (part, outcomes[first:last])):
+        kept = [made.outcome(index) for index in range(len(made))]
+        assert list(made) == kept
+        if any(getattr(one, "ids", ()) for one in outcomes):  # else there is no offset to keep
+            assert kept == expected
+        assert [getattr(one, "message", "") for one in kept] == [
+            getattr(one, "message", "") for one in expected
+        ]
+    assert results.differing(Results.of(outcomes)) == []
 
 
-@given(st.lists(IDS, max_size=6), st.lists(IDS, max_size=6))
-def test_the_fast_path_is_equality(one, other):
-    ours, theirs = Results.of([Encoded(i) for i in one]), Results.of([Encoded(i) for i in other])
+@given(st.lists(IDS, min_size=1, max_size=6), st.data())
+def test_the_fast_path_is_equality_and_differing_rows_are_those_that_differ(one, data):
+    other = data.draw(st.permutations(one))
+    ours, theirs = (Results.of([Encoded(ids) for ids in some]) for some in (one, other))
     assert ours.same_as(theirs) == (one == other)
+    assert ours.differing(theirs) == [row for row, ids in enumerate(one) if ids != other[row]]
 
 
 def test_the_fast_path_is_for_encodings_only():
     assert not Results.of([Rejected("a")]).same_as(Results.of([Rejected("a")]))
 
 
-@given(st.lists(st.binary(max_size=6), max_size=8))
-def test_inputs_keep_their_bounds(inputs):
+@given(st.lists(st.binary(max_size=6), max_size=8), st.data())
+def test_inputs_keep_their_bounds(inputs, data):
     packed = Inputs.of(inputs)
     assert list(packed) == inputs
     assert [packed[i] for i in range(len(packed))] == inputs
     assert packed.ends.dtype == np.int64
+    first, last = parts(data, len(inputs))
+    assert list(packed.part(first, last)) == inputs[first:last]
 
 
 def test_labels_name_every_status():

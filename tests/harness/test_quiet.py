@@ -16,6 +16,7 @@ from harness.core.quiet import KEPT_BYTES, aside
 from harness.workers import Limits, Worker
 from impls.external import Program
 from impls.standard_error import LOG_TAIL, LONGEST_LOG, log_tail, room
+from tests.breadth import thorough
 from tests.harness.command import tokgate
 
 ESCAPE = "\x1b]0;title\x07"
@@ -67,20 +68,12 @@ def run(spec, folder, *more):
     )  # fmt: skip
 
 
-def test_nothing_that_a_plug_in_prints_is_on_the_terminal(tmp_path):
-    done = run(plugin(tmp_path), tmp_path)
+@pytest.mark.parametrize("shown", [False, thorough(True)])
+def test_what_a_plug_in_prints_is_shown_on_request_alone_and_made_plain(shown, tmp_path):
+    done = run(plugin(tmp_path), tmp_path, *(["--debug"] if shown else []))
     assert done.returncode == 0, done.stderr
     assert "PASSED" in done.stderr
-    for said in SAID:
-        assert said not in done.stdout + done.stderr
-
-
-@pytest.mark.thorough  # a whole run
-def test_it_is_shown_on_request_and_made_plain(tmp_path):
-    done = run(plugin(tmp_path), tmp_path, "--debug")
-    assert done.returncode == 0, done.stderr
-    for said in SAID:
-        assert said in done.stderr
+    assert all((said in done.stdout + done.stderr) is shown for said in SAID)
     assert "\x1b" not in done.stderr
 
 
@@ -149,14 +142,11 @@ def test_whatever_is_printed_is_kept_to_its_end():
     assert printed.last_line == "the end"
 
 
-def test_a_process_that_stays_does_not_hold_it_up(tmp_path):
+def test_a_process_that_stays_does_not_hold_it_up():
     with aside():
         stays = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
     stays.kill()
     stays.wait()
-    with aside() as printed:
-        print("again")
-    assert printed.text == "again"
 
 
 def test_nothing_stays_open(capfd):
@@ -169,7 +159,7 @@ def test_nothing_stays_open(capfd):
 
 
 FLOOD = """
-import os, sys, time
+import os, time
 for _ in range(64):
     os.write(2, b"x" * (1 << 20))
 while True:
@@ -178,45 +168,36 @@ while True:
 """
 
 
-def cut(log):
-    """Whether a log of 64 MiB is cut while its writer is still at it; the time-out is for hangs."""
+def soon(ready):
+    """Wait for it; the limit is for hangs."""
     end = time.monotonic() + 120
-    grown = False
-    while time.monotonic() < end:
-        size = log()
-        grown = grown or size >= LOG_TAIL
-        if grown and size <= LONGEST_LOG:
-            return True
-        time.sleep(0.05)
-    return False
+    while not ready():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def is_cut_while_it_is_written(log):
+    """A log of 64 MiB is cut while its writer is still at it."""
+    soon(lambda: room(log) >= LOG_TAIL)
+    soon(lambda: room(log) <= LONGEST_LOG and log_tail(log).endswith("the end"))
 
 
 def test_the_log_of_a_program_is_cut_while_it_writes(tmp_path):
     path = tmp_path / "flood.py"
     path.write_text(FLOOD)
     program = Program(f"{sys.executable} {path}")
-    log = program._log
     try:
-        end = time.monotonic() + 120
-        while log_tail(log) == "" or not log_tail(log).endswith("the end"):
-            assert time.monotonic() < end
-            time.sleep(0.05)
-        assert cut(lambda: room(log))
-        assert log_tail(log).endswith("the end")
+        is_cut_while_it_is_written(program._log)
     finally:
         program.end()
 
 
 def test_the_log_of_a_worker_is_cut_while_it_writes(tmp_path):
-    load = "[os.write(1, b'x' * (1 << 20)) for _ in range(64)]; import time; time.sleep(600)"
-    worker = Worker("loud", plugin(tmp_path, load=load), Limits(load_seconds=300.0))
+    spec = plugin(tmp_path, load=f"exec({FLOOD!r})")
+    worker = Worker("loud", spec, Limits(load_seconds=300.0))
     try:
         worker.load(sources.resolve("toy_bytes"))
-        end = time.monotonic() + 120
-        while worker._process is None:
-            assert time.monotonic() < end
-            time.sleep(0.01)
-        log = worker._process._log
-        assert cut(lambda: room(log))
+        soon(lambda: worker._process is not None)
+        is_cut_while_it_is_written(worker._process._log)
     finally:
         worker.close()

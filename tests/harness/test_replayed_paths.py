@@ -1,36 +1,23 @@
 """Paths of a run's command, in a replay that is started from another folder."""
 
-from typing import TYPE_CHECKING
-
 import pytest
 
 from harness.studies.given import at
 
-if TYPE_CHECKING:
-    pass
+PATHS = ["my.model", "my.model#pattern=gpt2", "./my.py:Mine", "sub/expect"]
+NO_PATHS = ["tiktoken", "pip:tiktoken==0.12.0", "cmd:./program", "gone.model", "random:bpe:1"]
 
 
-@pytest.mark.parametrize(
-    "name", ["my.model", "my.model#pattern=gpt2", "./my.py:Mine", "sub/expect"]
-)
-def test_a_path_begins_where_the_run_was_started(tmp_path, monkeypatch, name):
-    there, here = tmp_path / "there", tmp_path / "here"
-    here.mkdir()
-    (there / "sub").mkdir(parents=True)
-    for file in ("my.model", "my.py", "sub/expect"):
-        (there / file).touch()
-    monkeypatch.chdir(here)
-
-    assert at(str(there), name) == str(there / name)
-    monkeypatch.chdir(there)
-    assert at(str(there), name) == name
-
-
-@pytest.mark.parametrize(
-    "name", ["tiktoken", "pip:tiktoken==0.12.0", "cmd:./program", "gone.model", "random:bpe:1"]
-)
-def test_what_is_no_path_stays(tmp_path, name):
-    (tmp_path / "tiktoken").touch()
-
-    assert at(str(tmp_path), name) == name
+@pytest.mark.parametrize("name", PATHS + NO_PATHS)
+def test_a_path_begins_where_the_run_was_started_and_what_is_none_stays(
+    tmp_path, monkeypatch, name
+):
+    (tmp_path / "sub").mkdir()
+    for file in ("my.model", "my.py", "sub/expect", "tiktoken"):
+        (tmp_path / file).touch()
+    there = str(tmp_path)
+    monkeypatch.chdir("/")
+    assert at(there, name) == (str(tmp_path / name) if name in PATHS else name)
     assert at("", name) == name
+    monkeypatch.chdir(there)
+    assert at(there, name) == name

@@ -1,7 +1,6 @@
 """Single inputs that cost far more than their length predicts become families."""
 
 import contextlib
-from concurrent.futures import Future
 from dataclasses import replace
 
 import numpy as np
@@ -18,14 +17,6 @@ from impls.interface import Mode
 from tests.harness.growth_pools import contract, participant
 
 
-@pytest.fixture
-def clock(monkeypatch):
-    """A clock that goes on by hand."""
-    now = [0.0]
-    monkeypatch.setattr(costly.time, "monotonic", lambda: now[0])
-    return now
-
-
 def batch(*inputs):
     return Encode(Inputs.of(inputs), Mode())
 
@@ -34,14 +25,12 @@ def answered(*statuses):
     return Results.of([Failed(s, "") if s else Encoded([0]) for s in statuses])
 
 
-def test_what_takes_longest_for_its_bytes_is_kept_and_waiting_does_not_count(clock):
-    costs, kept = [1, 9, 1, 8, 7, 6, 1], CostlyBatches()
-    asked = [(batch(b"x" * (10 + n)), Future()) for n in range(len(costs))]
-    for request, answer in asked:  # all at once: each waits for those before
-        kept.watch(request, answer)
-    for cost, (request, answer) in zip(costs, asked, strict=True):
-        clock[0] += cost * (len(request.inputs.data) + costly.CALL)
-        answer.set_result(answered(Status.ENCODED))
+def test_what_takes_longest_for_its_bytes_is_kept():
+    kept = CostlyBatches()
+    for n, cost in enumerate([1, 9, 1, 8, 7, 6, 1]):
+        request = batch(b"x" * (10 + n))
+        seconds = cost * (len(request.inputs.data) + costly.CALL)
+        kept.note(request, answered(Status.ENCODED), seconds)
     usual, worst = kept.taken()
     assert usual == pytest.approx(6e9)
     assert [len(request.inputs.data) for request, _ in worst][:3] == [11, 13, 14]
@@ -57,7 +46,9 @@ class Pool:
     def __init__(self, costs, usual, results=None):
         self.costs, self.usual, self.results, self.asked = costs, usual, results, []
 
-    def costly(self, name):
+        self.costly = {"m": self, "another": self}
+
+    def taken(self):
         results = self.results or answered(*[Status.ENCODED] * len(self.costs))
         return self.usual, [(batch(*self.costs), results)]
 

@@ -1,4 +1,4 @@
-"""SIGTERM ends each command as Ctrl-C does: reports are written, nobody is left, status 143."""
+"""SIGTERM and Ctrl-C end each command alike: reports are written, and nobody is left."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import psutil
 import pytest
 
 from harness.core import interruption
-from tests.breadth import thorough
+from tests.breadth import thorough_from
 from tests.harness.command import TOKGATE, tokgate
 
 SLUGGISH = """
@@ -66,7 +66,7 @@ RUN = ("run.jsonl", "summary.json", "summary.md", "report.html", "junit.xml", "r
 COMMANDS = {
     "run": Command(
         "run --vocab=toy_bytes --impl={sluggish} --impl=bpe.naive --budget=10m --out={here}",
-        "run.jsonl", RUN,
+        "findings/*/input.bin", RUN,
     ),
     "fuzz": Command(
         "fuzz --vocab=toy_bytes --impl=bpe.naive --impl={sluggish} --generator=edge --out={here}",
@@ -121,9 +121,16 @@ def at_work(command, here):
     return any(path.is_file() and path.stat().st_size for path in here.glob(command.at_work))
 
 
+ENDED = [
+    ("run", signal.SIGTERM),
+    ("run", signal.SIGINT),  # all commands are on one path with this from where it is raised
+    *((name, signal.SIGTERM) for name in COMMANDS if name != "run"),
+]
+
+
 # One command is quick; all others are whole processes, too, some of which need long to begin.
-@pytest.mark.parametrize("name", ["run", *(thorough(name) for name in COMMANDS if name != "run")])
-def test_sigterm_ends_each_command_as_ctrl_c_does(name, tmp_path, monkeypatch):
+@pytest.mark.parametrize(("name", "number"), thorough_from(2, ENDED))
+def test_a_signal_ends_each_command(name, number, tmp_path, monkeypatch):
     command, plugin, here = COMMANDS[name], tmp_path / "sluggish.py", tmp_path / "out"
     plugin.write_text(SLUGGISH)
     sluggish = f"{plugin}:IMPLEMENTATION"
@@ -137,7 +144,7 @@ def test_sigterm_ends_each_command_as_ctrl_c_does(name, tmp_path, monkeypatch):
     if name == "fuzz":  # what it compiles comes before anything that it could write
         tokgate("fuzz", "--vocab=toy_bytes", "--impl=bpe.naive", "--impl=tiktoken",
                 "--budget=20cases", f"--out={tmp_path / 'before'}")  # fmt: skip
-    monkeypatch.setenv("NAP", "0.05")
+    monkeypatch.setenv("NAP", "0.001" if name == "run" else "0.05")
     filled = command.arguments.format(here=here, sluggish=sluggish, long="xyab" * 400)
     with subprocess.Popen(
         [TOKGATE, *filled.split()],
@@ -150,18 +157,29 @@ def test_sigterm_ends_each_command_as_ctrl_c_does(name, tmp_path, monkeypatch):
         time.sleep(0.5)
         assert running.poll() is None, running.communicate()
         family = psutil.Process(running.pid).children(recursive=True)
-        # As ``timeout`` does: to its child, and then to the whole group.
-        running.send_signal(signal.SIGTERM)
-        os.killpg(running.pid, signal.SIGTERM)
+        if number == signal.SIGTERM:  # as ``timeout`` does: to its child, and then to the group
+            running.send_signal(number)
+        os.killpg(running.pid, number)
         said, complaints = running.communicate(timeout=300)
-    assert running.returncode == interruption.TERMINATED, complaints
+    assert running.returncode == 128 + number, complaints
     assert "Traceback" not in said + complaints
     missing = [name for name in command.written if not (here / name).is_file()]
     assert not missing, complaints
     for path in here.rglob("summary.json"):
         if "recorded" not in path.parts:
             summary = json.loads(path.read_text())
-            assert (summary["complete"], summary["exit_status"]) == (False, 143)
+            assert (summary["complete"], summary["exit_status"]) == (False, 128 + number)
+            # Nothing is found of those that were only killed.
+            assert {one["bucket"].split("/")[-1] for one in summary["findings"]} <= {"sluggish"}
+    if name == "run":
+        assert "interrupted before its end" in complaints or number == signal.SIGTERM
+        assert "incomplete" in (here / "summary.md").read_text().lower()
+        assert all(
+            (here / "findings" / one["id"] / "input.bin").is_file() for one in summary["findings"]
+        )
+    if name == "worst":
+        worst = json.loads((here / "worst.json").read_text())
+        assert worst["complete"] is False and worst["generations"] > 0
     _, alive = psutil.wait_procs(family, timeout=60)
     assert not alive
 

@@ -24,27 +24,18 @@ def test_events_are_on_disk_at_once_also_those_that_are_no_text(tmp_path):
     folder.close()
 
 
-def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(tmp_path):
+@pytest.mark.parametrize("left", ["", '{"event": "Sta', '{"event": "Started"}\n'])
+def test_what_an_earlier_run_left_goes_and_what_is_not_ours_stays(left, tmp_path):
     (tmp_path / "findings" / "f-old").mkdir(parents=True)
     (tmp_path / "findings" / "f-old" / "repro.py").write_text("")
     for name in ("run.jsonl", "summary.json", "report.html", "junit.xml", "summary.md"):
         (tmp_path / name).write_text("old")
-    (tmp_path / "run.jsonl").write_text('{"event": "Started", "time": "..')
+    (tmp_path / "run.jsonl").write_text(left)  # a kill may have cut it off
     (tmp_path / "notes.txt").write_text("mine")
     folder = RunFolder(tmp_path)
     folder.close()
     assert {path.name for path in tmp_path.iterdir()} == {"run.jsonl", "notes.txt"}
     assert folder.record.read_text() == ""
-
-
-@pytest.mark.parametrize("left", ["", '{"event": "Sta'])
-def test_a_run_that_was_killed_as_it_began_is_no_obstacle(tmp_path, left):
-    """It left an empty record, or a part of its first line, and files of the run before."""
-    (tmp_path / "run.jsonl").write_text(left)
-    (tmp_path / "summary.json").write_text("{}")
-    (tmp_path / "findings").mkdir()
-    RunFolder(tmp_path).close()
-    assert [path.name for path in tmp_path.iterdir()] == ["run.jsonl"]
 
 
 def test_reports_go_before_the_record_and_that_before_the_findings(tmp_path, monkeypatch):
@@ -66,24 +57,16 @@ def test_reports_go_before_the_record_and_that_before_the_findings(tmp_path, mon
     assert there == ["summary.json", "run.jsonl", "findings"]
 
 
+TERMS = contract("toy_bytes", "tiktoken", "bpe.naive")
 ENCODED = (("tiktoken", Encoded((1,))), ("bpe.naive", Encoded((2,))))
+ONE = violation("equivalence", b"a", *ENCODED)
 
 
-def test_the_input_of_a_finding_comes_last(tmp_path, monkeypatch):
-    """Where it is, the rest is there, so that a folder which a kill left in part is known."""
-    written = []
-
-    def noted(path, content):
-        written.append(path.name)
-        write_whole(path, content)
-
-    folder = RunFolder(tmp_path)
-    monkeypatch.setattr("harness.findings.folder.write_whole", noted)
-    one = violation("equivalence", b"a", *ENCODED)
-    folder.save_finding("f-1", one, contract("toy_bytes", "tiktoken", "bpe.naive"))
-    folder.close()
-    assert written[-1] == "input.bin"
-    assert {"outcomes.json", "repro.py"} <= set(written)
+@pytest.fixture
+def folder(tmp_path):
+    made = RunFolder(tmp_path)
+    yield made
+    made.close()
 
 
 @pytest.mark.parametrize("name", ["findings", "vocabularies", "run.jsonl"])
@@ -95,48 +78,48 @@ def test_what_no_run_left_is_not_removed(tmp_path, name):
     assert (tmp_path / name / "mine.txt").read_text() == "precious"
 
 
-def test_a_finding_is_written_at_once_with_all_outcomes(tmp_path):
-    folder = RunFolder(tmp_path)
-    terms = contract("toy_bytes", "tiktoken", "bpe.naive")
+def test_a_finding_is_written_at_once_with_all_outcomes_and_its_input_last(
+    folder, tmp_path, monkeypatch
+):
+    """Where the input is, the rest is: a folder which a kill left in part is known by that."""
+    written = []
+
+    def noted(path, content):
+        written.append(path.name)
+        write_whole(path, content)
+
+    monkeypatch.setattr("harness.findings.folder.write_whole", noted)
     many = tuple(range(100, 200)) * 30
     one = violation(
         "equivalence", b"\xff\x00", ("tiktoken", Encoded((255, 0))), ("bpe.naive", Encoded(many))
     )
-    path = folder.save_finding("f-1", one, terms)
+    assert folder.save_finding("f-1", one, TERMS) == "findings/f-1/repro.py"
     place = tmp_path / "findings" / "f-1"
-    assert path == "findings/f-1/repro.py"
     assert (place / "input.bin").read_bytes() == b"\xff\x00"
+    assert written[-1] == "input.bin"
     outcomes = json.loads((place / "outcomes.json").read_text())
-    assert outcomes["check"] == "equivalence"
-    assert outcomes["contract"] == "toy_bytes/raw"
-    assert outcomes["culprits"] == ["bpe.naive"]
+    known = [outcomes[name] for name in ("check", "contract", "culprits")]
+    assert known == ["equivalence", "toy_bytes/raw", ["bpe.naive"]]
     assert outcomes["partition"][0]["ids"] == [255, 0]
     assert outcomes["partition"][1]["total"] == len(many)
     assert compile((place / "repro.py").read_text(), "repro.py", "exec")
     assert not list(place.glob("*.part"))
-    folder.close()
 
 
-def test_a_vocabulary_is_written_once_for_many_findings_also_without_recipes(
-    tmp_path,
-):
-    folder = RunFolder(tmp_path)
-    one = violation("equivalence", b"a", *ENCODED)
+def test_a_vocabulary_is_written_once_for_many_findings_also_without_recipes(folder, tmp_path):
     for name in ("f-1", "f-2"):
-        folder.save_finding(name, one, contract("toy_bytes", "tiktoken", "bpe.naive"))
-    assert len([path for path in (tmp_path / "vocabularies").rglob("*") if path.is_file()]) == 2
+        folder.save_finding(name, ONE, TERMS)
+    written = tmp_path / "vocabularies"
+    assert len([path for path in written.rglob("*") if path.is_file()]) == 2
     one = violation("equivalence", b"a", ("bpe.heap", Encoded((1,))), *ENCODED[1:])
     made = folder.save_finding("f-3", one, contract("toy_bytes", "bpe.heap", "bpe.naive"))
     assert made == "findings/f-3/repro.py"
-    assert (tmp_path / "vocabularies" / "toy_bytes" / "vocabulary.pickle").is_file()
-    folder.close()
+    assert (written / "toy_bytes" / "vocabulary.pickle").is_file()
 
 
-def test_a_finding_that_is_replaced_loses_its_folder(tmp_path):
-    folder = RunFolder(tmp_path)
+def test_a_finding_that_is_replaced_loses_its_folder(folder, tmp_path):
     for name in ("f-any", "f-small"):
         (tmp_path / "findings" / name).mkdir(parents=True)
     folder.drop("f-any")
     folder.drop("f-gone")  # it may be there no more
-    folder.close()
     assert [path.name for path in (tmp_path / "findings").iterdir()] == ["f-small"]

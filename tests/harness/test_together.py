@@ -1,9 +1,7 @@
 """What is asked about a violation is asked of those alone who decide."""
 
-import threading
 from dataclasses import replace
 from functools import partial
-from types import SimpleNamespace
 
 import pytest
 
@@ -11,11 +9,10 @@ from corpora.generators.base import Case
 from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.core.outcomes import Inputs
-from harness.engine.judge import Judge
 from harness.engine.streams import Batch
 from harness.findings.entries import UNSURE, Entry
 from harness.findings.questions import witnesses
-from tests.harness.scenes import Scene, Watched, right, wrong_at
+from tests.harness.scenes import Scene, Watched, judge_of, right, wrong_at
 
 
 def seen(scene, contract=None):
@@ -69,13 +66,7 @@ def test_one_difference_is_one_finding_whoever_has_answered_a_batch(order):
     """The reference decides, though it has not answered where two equals were seen to differ."""
     scene = Scene(ref=right, fine=right, bad=wrong_at(b"!"))
     whole = scene.contract
-    run = SimpleNamespace(
-        plan=SimpleNamespace(checks=[CHECKS["equivalence"]], sampled=False, places={}),
-        stop=threading.Event(), lock=threading.Lock(), emit=scene.events.append,
-        tally=None, tracker=scene.tracker,
-    )  # fmt: skip
-    judge = Judge(run)
-    judge.open([whole])
+    judge = judge_of(scene, CHECKS["equivalence"])
     for number, few in enumerate(order):
         inputs = [b"%d!" % number]
         asked = whole.among({"fine", "bad"}) if few else whole

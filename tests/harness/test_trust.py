@@ -64,8 +64,7 @@ def test_what_is_not_registered_does_not_run(kind, plain, tmp_path, monkeypatch)
     # By the id of a finding it is no other.
     name = next(e.id for e in read_events(folder / "run.jsonl") if isinstance(e, Found))
     assert here("replay", name, "--run", str(folder), "--out", str(out)).returncode == 2
-    # Nor do the commands that only read.
-    here("report", str(folder), "--format", "markdown")
+    here("report", str(folder), "--format", "markdown")  # nor by commands that only read
     here("diff", str(folder), str(folder))
     assert not mark.exists()
     assert not out.exists()

@@ -188,7 +188,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
 def test_a_question_that_is_queued_is_dropped_and_ends_no_process():
     scene = Watched(ref=right, other=right)
     queued, busy = Silent(at_it=False), Silent(at_it=True)
-    scene.pool._workers = {"ref": queued, "other": busy}
+    scene.pool.workers = {"ref": queued, "other": busy}
     left = iter([1.0, 0.01])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):
@@ -203,7 +203,7 @@ def test_all_questions_of_a_check_that_are_queued_are_dropped():
     futures[0].set_running_or_notify_cancel()
     silent, given = Silent(), iter(futures)
     silent.ask = lambda request: next(given)
-    scene.pool._workers = {"ref": silent}
+    scene.pool.workers = {"ref": silent}
     left = iter([1.0])
     scene.pool.limit_by(lambda: next(left, 0.0))
     with pytest.raises(OutOfTime):

@@ -1,6 +1,7 @@
 """What passes between the harness and its processes: read as written, and never as garbage."""
 
-from __future__ import annotations
+import io
+from dataclasses import replace
 
 import msgspec
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from harness.core.messages import Loaded
-from harness.core.outcomes import Encoded, Failed, Outcome, Rejected, Results, Spent, Status
+from harness.core.outcomes import Encoded, Failed, Rejected, Results, Spent, Status
 from harness.events import ForcedWitness
 from harness.studies.forced.adversary import Caught, Round
 from harness.studies.forced.counterexamples import Counterexample
@@ -17,9 +18,14 @@ from harness.studies.forced.jobs import MinimiseWitness, WalkSchema
 from harness.studies.forced.results import Tally, Walked
 from harness.workers import wire
 
-ids = st.lists(st.integers(-(2**31), 2**31 - 1), max_size=5).map(tuple)
-outcomes: st.SearchStrategy[Outcome] = st.one_of(
-    ids.map(Encoded),
+numbers = st.integers(-(2**31), 2**31 - 1)
+encodings = st.lists(st.tuples(numbers, st.tuples(numbers, numbers)), max_size=5).map(
+    lambda rows: Encoded(
+        tuple(i for i, _ in rows), text=bytes(len(rows)), offsets=tuple(span for _, span in rows)
+    )
+)
+plain = st.one_of(
+    st.lists(numbers, max_size=5).map(lambda ids: Encoded(tuple(ids))),
     st.text(max_size=20).map(Rejected),
     st.builds(Failed, st.sampled_from([Status.ERRORED, Status.CRASHED]), st.text(max_size=20)),
 )
@@ -33,25 +39,26 @@ def read(message, kind, sequence=1, count=1):
     return wire.answer_of(wire.unpacked(message), sequence, kind, count)
 
 
-@given(st.lists(outcomes, max_size=8), st.integers(0, 2**40))
-def test_results_arrive_as_they_were_sent(sent, sequence):
-    results = Results.of(sent)
+@given(
+    st.lists(plain, max_size=8) | st.lists(encodings, max_size=8), st.integers(0, 2**40), st.data()
+)
+def test_results_arrive_as_they_were_sent(sent, sequence, data):
+    width = data.draw(st.integers(1, 3))
+    costs = np.arange(width * len(sent)).reshape(-1, width) if sent else None
+    results = replace(Results.of(sent), costs=costs, timed=Spent(1, 2, 3, 4))
     found = read(wire.packed_answer(sequence, results), Results, sequence, len(sent))
-    assert [found.outcome(row) for row in range(len(sent))] == sent
+    if any(one.ids for one in sent if isinstance(one, Encoded)):  # else there are no offsets
+        assert list(found) == sent
     assert found.messages == results.messages
+    assert np.array_equal(found.costs, costs) if sent else found.costs is None
+    assert found.timed == results.timed
 
 
-def test_texts_offsets_costs_and_times_arrive():
-    outcome = Encoded((1, 2), text=b"ab", offsets=((0, 1), (1, 2)))
-    results = Results.of([outcome])
-    found = read(wire.packed_answer(1, results), Results)
-    assert found.outcome(0) == outcome
-    costly = Results(
-        results.status, results.ids, results.ends, costs=np.array([[3, 4]]), timed=Spent(1, 2, 3, 4)
-    )
-    found = read(wire.packed_answer(1, costly), Results)
-    assert found.costs.tolist() == [[3, 4]]
-    assert found.timed == Spent(1, 2, 3, 4)
+def test_a_request_arrives_and_a_part_of_one_is_the_end():
+    message = wire.packed_request(7, ["asked"])
+    assert wire.read_request(io.BytesIO(message).read) == (7, ["asked"])
+    for cut in range(len(message)):
+        assert wire.read_request(io.BytesIO(message[:cut]).read) is None
 
 
 WITNESS = ForcedWitness("v", "p", "s", "", "", "", [1], [""], [2], [""], "instance")
@@ -83,7 +90,7 @@ def test_each_answer_comes_back_as_it_was(kind, answer):
 
 
 def test_a_sign_of_life_is_no_answer_and_none_comes_before_a_batch():
-    beat = wire.packed_beat(1)
+    beat = wire.packed_answer(1, None)
     assert read(beat, Walked) is None
     with pytest.raises(wire.Garbled, match="answered request 2 with an answer to 1"):
         read(beat, Walked, 2)
@@ -93,15 +100,6 @@ def test_a_sign_of_life_is_no_answer_and_none_comes_before_a_batch():
 
 
 GOOD = wire.packed_answer(3, Results.of([Encoded((1, 2)), Rejected("no")]))
-
-
-@pytest.mark.parametrize(
-    ("sequence", "count", "why"),
-    [(4, 2, "answered request 4 with an answer to 3"), (3, 1, "gave 2 outcomes for 1 inputs")],
-)
-def test_the_answer_to_another_request_is_garbage(sequence, count, why):
-    with pytest.raises(wire.Garbled, match=why):
-        read(GOOD, Results, sequence, count)
 
 
 @given(st.integers(0, len(GOOD) - 1), st.integers(1, 255))
@@ -127,7 +125,7 @@ def test_an_answer_is_bounded_by_what_was_asked():
             wire.length_of(wire.PREFIX.pack(wire.MAGIC, claimed, 0), largest)
 
 
-ONE: dict[str, object] = {"status": b"\0", "ids": b"", "ends": bytes(8)}
+ONE = {"status": b"\0", "ids": b"", "ends": bytes(8)}
 
 
 def sent(*content):
@@ -152,12 +150,8 @@ def forged(**fields):
         ({"ends": b"\x01" + bytes(7)}, "ends that go backwards or too far"),
         ({"text": {"data": b"", "ends": b"\x01" + bytes(7)}}, "ends of texts that go backwards"),
         ({"text": {"data": b"", "ends": bytes(16)}}, "texts for another number"),
-        ({"text": b"ab"}, "text: expected `object | null`"),
         ({"messages": {5: "x"}}, "a message for no input"),
-        ({"messages": {-1: "x"}}, "a message for no input"),
         ({"messages": {"a": "x"}}, "expected `int`"),
-        ({"messages": {0: b"x"}}, "expected `str`"),
-        ({"messages": []}, "messages: expected `object`"),
         ({"timed": [1, 2]}, "timed: expected `object | null`"),
         ({"timed": {"cpu": -1, "wall": 1, "passes": 1}}, "timed.cpu: expected `int` >= 0"),
         ({"costs": b""}, "costs"),
@@ -178,20 +172,15 @@ LOADED = b'{"error": null, "kind": %s, "spent": %s}'
     "message",
     [
         wire.framed(b"\x91" * 100_000),
-        wire.framed(msgspec.msgpack.encode((1, ONE))[:-1]),
-        wire.framed(b"\xff"),
         sent(),
         sent("1", ONE),
         sent(1 << 63, ONE),
         sent(1, "x"),
-        sent(1, b""),
         sent(1, b"{}x"),
-        sent(1, b"\xff"),
         sent(1, b"[]"),
         sent(1, DEEP),
         sent(1, LOADED % (DEEP, b"1")),
         sent(1, LOADED % (b'""', b"1" + b"0" * 10_000)),
-        sent(1, LOADED % (b'""', b"1" + b"0" * 100)),
         sent(1, LOADED % (b'""', b"-1")),
         sent(1, LOADED % (b'"%s"' % (b"x" * 100), b"1")),
     ],

@@ -199,7 +199,7 @@ class Place:
     def open(self, target: Open, plan: CampaignPlan, name: str, parts: Mapping[str, bytes]) -> None:
         """Take up a target as it was committed last, in place of the one that is open."""
         self.mark = ""
-        if self._pool is None or self._pool.stopped:
+        if self._pool is None or self._pool.stopped.is_set():
             self.close()
             self._pool = WorkerPool(plan.plan.participants, plan.plan.limits)
         self._target = target(plan, name, parts, self._pool, self._save)
@@ -220,9 +220,8 @@ class Place:
                 done = work(target)
             except Stopped:
                 # Who owes nothing can be blamed for what it leaves behind.
-                pool.abandon(
-                    [one for one in (*pool.loaded(), *pool.loading()) if pool.at_work(one)]
-                )
+                here = (*pool.loaded, *pool.loading)
+                pool.abandon([one for one in here if pool.workers[one].at_work])
                 return Came()
             self.mark = uuid.uuid4().hex
             return Came(self.mark, done=done, files=packed_files(Path(home)))

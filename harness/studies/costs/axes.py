@@ -158,7 +158,7 @@ def loading(on: Loaded, limits: Limits, halted: Callable[[], bool]) -> Iterator[
             vocabulary = drawn(algorithm, size)
             if halted() or vocabulary is None or pool.load(vocabulary, [one.name]):
                 return None
-            found.append(pool.load_spent(one.name))
+            found.append(pool.loaded[one.name])
         return found
 
     try:

@@ -30,7 +30,7 @@ from harness.core.outcomes import Status
 from harness.engine.streams import Batch
 from harness.workers import inside
 from harness.workers.pool import Stopped
-from harness.workers.process import Process, WorkerDied, listen
+from harness.workers.process import Process, WorkerDied
 from harness.workers.requests import first_line
 
 if TYPE_CHECKING:
@@ -138,7 +138,7 @@ def ask(
         while (answer := process.answer(list[bytes])) is None and time.monotonic() < deadline:
             if stopped():
                 raise Stopped
-            listen([process], POLL_SECONDS)
+            process.listen(POLL_SECONDS)
     except WorkerDied as death:
         if death.outcome.status is Status.PROTOCOL:
             LOG.warning("%s: %s", module, first_line(death.outcome.message))

@@ -130,7 +130,7 @@ class Target:
         """
         state, plan = self.state, self._run.plan
         vocabulary, pool = plan.vocabularies[self._source](), self._pool
-        pool.claims.take()  # of rounds that are lost
+        pool.claims.clear()  # of rounds that are lost
         session = Session(pool, self._source, vocabulary, self._run)
         if not session.load(self._ended):
             raise Stopped
@@ -199,7 +199,7 @@ class Target:
         # The deaths and the claims of these questions are none of the campaign's.
         self._pool.charge(state.losses)
         self._pool.excused()
-        self._pool.claims.take()
+        self._pool.claims.clear()
         if same and not unsettled:
             return None
         state.fixed = fixed

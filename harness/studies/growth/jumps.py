@@ -59,7 +59,7 @@ def jumps(pool: WorkerPool, name: str, contracts: Sequence[Contract]) -> list[by
     time, or died of, is one without being asked again. Raises Stopped.
     """
     end = time.monotonic() + LOOK_SECONDS
-    usual, batches = pool.costly(name)
+    usual, batches = pool.costly[name].taken()
     found: dict[bytes, float] = {}
     for request, results in batches:
         statuses = zip(request.inputs, results.status.tolist(), strict=True)
