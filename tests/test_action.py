@@ -15,7 +15,6 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -60,7 +59,7 @@ class Runner:
     environment: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         defaults = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
         unknown = self.inputs.keys() - defaults.keys()
         assert not unknown
@@ -74,7 +73,7 @@ class Runner:
         for name in ("summary", "output", "log"):
             (self.folder / name).touch()
 
-    def value(self, match: re.Match[str]) -> str:
+    def value(self, match):
         """What GitHub puts for an expression: only those that the action's scripts use."""
         parts = match[1].split(".")
         if parts[0] == "inputs":
@@ -84,7 +83,7 @@ class Runner:
         assert match[1] == "github.action_path"
         return str(ROOT)
 
-    def step(self, name: str) -> subprocess.CompletedProcess[str]:
+    def step(self, name):
         """Run a step as the runner does: bash --noprofile --norc -eo pipefail."""
         step = STEPS[name]
         assert step["shell"] == "bash"
@@ -112,7 +111,7 @@ class Runner:
         self.outputs[step.get("id", name)] = dict(line.split("=", 1) for line in lines)
         return done
 
-    def whole(self) -> int:
+    def whole(self):
         """All scripts in their order; the exit status of the verdict, or of what broke before."""
         for name in ("Install tokgate", "Run tokgate"):
             done = self.step(name)
@@ -122,7 +121,7 @@ class Runner:
         return self.step("Verdict").returncode
 
     @property
-    def called(self) -> list[list[str]]:
+    def called(self):
         return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
 
 
@@ -131,7 +130,7 @@ needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on
 
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
 @needs_bash
-def test_workflows_parse_and_run_with_little_permission(path: Path) -> None:
+def test_workflows_parse_and_run_with_little_permission(path):
     flow = yaml.safe_load(path.read_text(encoding="utf-8"))
     # YAML 1.1 reads the key `on` as true.
     assert set(flow) >= {"name", True, "permissions", "jobs"}
@@ -148,7 +147,7 @@ def test_workflows_parse_and_run_with_little_permission(path: Path) -> None:
                 assert step["with"].keys() <= ACTION["inputs"].keys()
 
 
-def test_the_action_says_all_that_it_uses() -> None:
+def test_the_action_says_all_that_it_uses():
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     used = set(re.findall(r"inputs\.([\w-]+)", text))
     assert used == ACTION["inputs"].keys()
@@ -159,7 +158,7 @@ def test_the_action_says_all_that_it_uses() -> None:
 
 
 @needs_bash
-def test_options_reach_tokgate_as_they_were_written(tmp_path: Path) -> None:
+def test_options_reach_tokgate_as_they_were_written(tmp_path):
     runner = Runner(
         tmp_path,
         {
@@ -185,7 +184,7 @@ def test_options_reach_tokgate_as_they_were_written(tmp_path: Path) -> None:
 
 
 @needs_bash
-def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path: Path) -> None:
+def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path):
     inputs = {"command": "fuzz", "budget": "5h", "out": "night", "only-input": "true"}
     runner = Runner(tmp_path, inputs)
     assert runner.whole() == 0
@@ -206,9 +205,7 @@ def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path: Path) -> None:
     ],
 )  # fmt: skip
 @needs_bash
-def test_what_fails_the_job(
-    tmp_path: Path, fail_on: str, status: int, new: int | None, expected: int
-) -> None:
+def test_what_fails_the_job(tmp_path, fail_on, status, new, expected):
     inputs = {"fail-on": fail_on}
     environment = {"FAKE_STATUS": str(status)}
     if new is not None:
@@ -222,7 +219,7 @@ def test_what_fails_the_job(
 
 
 @needs_bash
-def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path: Path) -> None:
+def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path):
     runner = Runner(tmp_path, {"baseline": "none", "fail-on": "new"})
     assert runner.whole() == 0
     assert "new" not in runner.outputs["summary"]
@@ -233,14 +230,14 @@ def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path:
     assert "new" not in runner.outputs["summary"]
 
 
-def scripts(name: str) -> dict[str, Any]:
+def scripts(name):
     flow = yaml.safe_load((ROOT / ".github" / "examples" / name).read_text(encoding="utf-8"))
     [job] = flow["jobs"].values()
     return {step["name"]: step for step in job["steps"] if "run" in step and "name" in step}
 
 
 @needs_bash
-def test_the_scripts_of_the_examples(tmp_path: Path) -> None:
+def test_the_scripts_of_the_examples(tmp_path):
     keep = scripts("pull-request.yml")["The next baseline"]["run"]
     subprocess.run(["bash", "-e", "-c", keep], cwd=tmp_path, check=True)
     assert not list((tmp_path / "tokgate-baseline").iterdir())

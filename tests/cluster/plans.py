@@ -12,6 +12,7 @@ from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.engine.flow import Ways, execute
+from harness.engine.journal import Journal
 from harness.engine.suites import Budget
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
@@ -118,6 +119,12 @@ def finished(
     """Run a plan here, or by an executor."""
     ways = Ways(prepare, journal, resume, executor)
     return execute(plan, RunFolder(out), [consume], "tokgate run", studies, ways)
+
+
+def sat(plan, out, consume=lambda event: None, *, resume=True, executor=None):
+    """One sitting of a run."""
+    with Journal(out, plan) as journal:
+        return finished(plan, out, executor, consume, journal, resume=resume)
 
 
 class Usual:

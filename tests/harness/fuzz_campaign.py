@@ -7,7 +7,6 @@ from dataclasses import asdict, replace
 from pathlib import Path
 
 import sqlalchemy as sa
-from rich.console import Console
 
 from harness.cli.progress import CampaignProgress
 from harness.engine import streams
@@ -44,7 +43,7 @@ def run(plan, where, out, shows=None, **options):
     store = CampaignStore(where, "test")
 
     def progress(known):
-        return shows or CampaignProgress(Console(quiet=True), None, known)
+        return shows or CampaignProgress("", None, known)
 
     return execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
 

@@ -5,8 +5,9 @@ from dataclasses import replace
 
 import pytest
 
-from corpora.vocabularies import sources
+from corpora.vocabularies import embedded, sources
 from harness.cli.progress import preparing as prepared
+from harness.core.comparisons import algorithm_of
 from harness.engine.suites import Budget
 from harness.events import ContractOpened, Phase, Preparing, VocabularyLoaded
 from harness.studies import preparation
@@ -99,3 +100,9 @@ def test_the_bar_tells_how_much_of_all_is_done():
         "a: 1 of 2 implementations are ready; loading y"
     )
     assert done == "compiling and building what this run needs: 50% done"
+
+
+@pytest.mark.parametrize("name", sorted(set(embedded.embedded()) - {"tekken_240718"}))
+def test_algorithms_of_embedded_vocabularies_are_known_before_they_are_loaded(name):
+    assert embedded.algorithm(name) == algorithm_of(embedded.load(name))
+    assert embedded.algorithm(f"./{name}") is None

@@ -114,7 +114,7 @@ def test_the_display_shows_it():
         usage.consume(one)
     console = Console(width=120, record=True, file=io.StringIO())
     for one in EVENTS[:-1]:
-        Progress(console).consume(one)
+        Progress(console=console).consume(one)
     lines = console.export_text().splitlines()
     assert "tekken was done before, on old-1" in lines
     assert "node a-1 joined: 2 units at a time" in lines
