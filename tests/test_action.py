@@ -19,6 +19,7 @@ from pathlib import Path
 import pytest
 
 yaml = pytest.importorskip("yaml")
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on PATH")
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -48,6 +49,21 @@ if status < 2:
     (out / "summary.json").write_text(json.dumps({{"verdict": verdict, "buckets": buckets}}))
 sys.exit(status)
 """
+
+
+def bash(script, folder, **environment):
+    """Run a script as GitHub does, in a folder whose ``bin`` has programs for it."""
+    given = {
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "GITHUB_OUTPUT": str(folder / "output"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "FAKE_LOG": str(folder / "log"),
+        **environment,
+    }
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder, env=given, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
 
 
 @dataclass
@@ -84,30 +100,14 @@ class Runner:
         return str(ROOT)
 
     def step(self, name):
-        """Run a step as the runner does: bash --noprofile --norc -eo pipefail."""
+        """Run a step as the runner does."""
         step = STEPS[name]
         assert step["shell"] == "bash"
         assert "${{" not in step["run"], "an input inside a script can become a command"
-        environment = {key: EXPRESSION.sub(self.value, text) for key, text in step["env"].items()}
-        output = self.folder / "output"
-        output.write_text("")
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.folder,
-            env={
-                "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
-                "GITHUB_OUTPUT": str(output),
-                "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
-                "FAKE_LOG": str(self.folder / "log"),
-                **self.environment,
-                **environment,
-            },
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        lines = [line for line in output.read_text().splitlines() if line]
+        given = {key: EXPRESSION.sub(self.value, text) for key, text in step["env"].items()}
+        (self.folder / "output").write_text("")
+        done = bash(step["run"], self.folder, **self.environment, **given)
+        lines = filter(None, (self.folder / "output").read_text().splitlines())
         self.outputs[step.get("id", name)] = dict(line.split("=", 1) for line in lines)
         return done
 
@@ -125,11 +125,7 @@ class Runner:
         return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
 
 
-needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on PATH")
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-@needs_bash
 def test_workflows_parse_and_run_with_little_permission(path):
     flow = yaml.safe_load(path.read_text(encoding="utf-8"))
     # YAML 1.1 reads the key `on` as true.
@@ -157,7 +153,6 @@ def test_the_action_says_all_that_it_uses():
     assert set(re.findall(r"steps\.([\w-]+)\.outputs", text)) <= ids
 
 
-@needs_bash
 def test_options_reach_tokgate_as_they_were_written(tmp_path):
     runner = Runner(
         tmp_path,
@@ -183,7 +178,6 @@ def test_options_reach_tokgate_as_they_were_written(tmp_path):
     assert runner.outputs["run"] == {"exit-status": "0", "out": "tokgate-out"}
 
 
-@needs_bash
 def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path):
     inputs = {"command": "fuzz", "budget": "5h", "out": "night", "only-input": "true"}
     runner = Runner(tmp_path, inputs)
@@ -204,7 +198,6 @@ def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path):
         ("new", 2, 0, 2), ("never", 1, 1, 0), ("never", 3, None, 0), ("sometimes", 0, None, 2),
     ],
 )  # fmt: skip
-@needs_bash
 def test_what_fails_the_job(tmp_path, fail_on, status, new, expected):
     inputs = {"fail-on": fail_on}
     environment = {"FAKE_STATUS": str(status)}
@@ -218,7 +211,6 @@ def test_what_fails_the_job(tmp_path, fail_on, status, new, expected):
     assert told is (new is not None and status < 2)
 
 
-@needs_bash
 def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path):
     runner = Runner(tmp_path, {"baseline": "none", "fail-on": "new"})
     assert runner.whole() == 0
@@ -236,23 +228,15 @@ def scripts(name):
     return {step["name"]: step for step in job["steps"] if "run" in step and "name" in step}
 
 
-@needs_bash
 def test_the_scripts_of_the_examples(tmp_path):
     keep = scripts("pull-request.yml")["The next baseline"]["run"]
-    subprocess.run(["bash", "-e", "-c", keep], cwd=tmp_path, check=True)
+    assert bash(keep, tmp_path).returncode == 0
     assert not list((tmp_path / "tokgate-baseline").iterdir())
     (tmp_path / "tokgate-out").mkdir()
     (tmp_path / "tokgate-out" / "run.jsonl").write_text("x")
-    subprocess.run(["bash", "-e", "-c", keep], cwd=tmp_path, check=True)
+    assert bash(keep, tmp_path).returncode == 0
     assert (tmp_path / "tokgate-baseline" / "run.jsonl").read_text() == "x"
-    output = tmp_path / "output"
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    (tools / "python").symlink_to(sys.executable)
-    path = f"{tools}:{os.environ['PATH']}"
-    key = scripts("nightly.yml")["Versions"]["run"]
-    subprocess.run(
-        ["bash", "-e", "-c", key], cwd=tmp_path, check=True,
-        env={"GITHUB_OUTPUT": str(output), "PATH": path},
-    )  # fmt: skip
-    assert re.fullmatch(r"key=[0-9a-f]{16}\n", output.read_text())
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    assert bash(scripts("nightly.yml")["Versions"]["run"], tmp_path).returncode == 0
+    assert re.fullmatch(r"key=[0-9a-f]{16}\n", (tmp_path / "output").read_text())

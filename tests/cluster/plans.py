@@ -1,7 +1,6 @@
 """Plans and records that tests of executors share."""
 
 import dataclasses
-import json
 import pickle
 from dataclasses import replace
 from itertools import zip_longest
@@ -18,6 +17,7 @@ from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from harness.studies.preparation import prepare
 from harness.workers import Limits
+from tests.harness.command import record
 from tests.harness.toy_plans import any_plan
 
 VOCABULARIES = ("toy_bytes", "random:4")
@@ -150,10 +150,9 @@ OF_THE_MACHINE = (
 
 def record_of(out):
     """What the record of a run says of its cases and findings, in order."""
-    events = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
     return [
         one
-        for one in events
+        for one in record(out)
         if one["event"] not in OF_THE_MACHINE and not one["event"].startswith("Unit")
     ]
 
@@ -172,10 +171,8 @@ def equal(there, here, elsewhere, usual):
 
 def differing(elsewhere, usual):
     """Where two records part: the first events that differ."""
-    for there, here in zip_longest(record_of(elsewhere), record_of(usual)):
-        if there != here:
-            return f"there: {there}\nhere: {here}"
-    return "nowhere"
+    both = zip_longest(record_of(elsewhere), record_of(usual))
+    return next((f"there: {there}\nhere: {here}" for there, here in both if there != here), None)
 
 
 def verdict_of(result):

@@ -118,9 +118,9 @@ def test_a_run_in_sittings_is_the_run_itself(usual, tmp_path, places):
         assert f"the same command{how} goes on" in cut_off.finished.reasons[0]
         seen = record_of(tmp_path)
         assert not places or seen == record_of(usual.out)[: len(seen)]
-    kept = sorted(tmp_path.glob(f"{FOLDER}/*.unit"))
-    assert len(kept) == 3
-    kept[0].write_bytes(b"what was damaged is done again")
+    assert len(list(tmp_path.glob(f"{FOLDER}/*.unit"))) == 3
+    with Journal(tmp_path, usual.plan) as journal:
+        journal.keep(usual.plan.visited[2], b"what was damaged is done again")
     events = []
     last = sitting(events.append)
     equal(last, usual.result, tmp_path, usual.out)

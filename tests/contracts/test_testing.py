@@ -1,7 +1,6 @@
 """The plug-in for pytest: what it asserts, what its messages show, the fixture."""
 
 from importlib.metadata import entry_points
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -9,9 +8,6 @@ from corpora.vocabularies import sources
 from harness.testing import assert_conforms, assert_same_ids, generated, texts
 from impls import registry
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
-
-if TYPE_CHECKING:
-    pass
 
 pytest_plugins = ["pytester"]
 

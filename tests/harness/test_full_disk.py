@@ -22,7 +22,7 @@ COMMANDS = {
     "run": (RUN, "16k", "256k"),
     "ledger": (f"{RUN} --ledger {{disk}}/runs.db", "4k"),
     "fuzz": (RUN.replace("run", "fuzz", 1) + " --no-coverage --no-structured", "64k"),
-    "bench": ("bench --vocab toy_runs --impl bpe.heap --input one-piece --size 1KB --rounds 1 "
+    "bench": ("bench --vocab toy_runs --impl bpe.naive --input one-piece --size 1KB --rounds 1 "
               "--cold 0", "4k"),
     "forced": ("forced own --limit 3 --vocab tekken_240911 --policy none", "4k"),
     "adversary": ("adversary --vocab toy_runs --budget 20cases", "4k"),
@@ -152,18 +152,18 @@ def test_lines_are_whole_at_any_point(room, tmp_path, monkeypatch):
         lines.add("more")
 
 
+def full(*arguments, **options):
+    """Anything that finds no room."""
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere")
+
+
 @pytest.mark.parametrize("step", ["os.open", "os.fdopen", "pathlib.Path.replace"])
 def test_what_was_there_stays_whole(step, tmp_path, monkeypatch):
     path = tmp_path / "file"
     write_whole(path, "before")
-
-    def full(*arguments, **options):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-
     monkeypatch.setattr(step, full)
-    with pytest.raises(OutputError, match="make room there") as raised:
+    with pytest.raises(OutputError, match=r"^[^\n]*make room there$"):
         write_whole(path, "after")
-    assert "\n" not in str(raised.value)
     monkeypatch.undo()
     assert path.read_text() == "before"
     assert [one.name for one in tmp_path.iterdir()] == ["file"]
@@ -188,14 +188,11 @@ def test_the_mend_is_that_of_the_fault():
 
     assert told(errno.EACCES) == "x: Permission denied; name a writable folder"
     assert "quota" in told(errno.EDQUOT)
-    with pytest.raises(OutputError, match=r"^the-file: "), writing("the-folder"):
-        raise OSError(errno.ENOSPC, "full", "the-file")
+    with pytest.raises(OutputError, match=r"^/somewhere: "), writing("the-folder"):
+        full()
 
 
 def test_a_full_disk_anywhere_is_one_line(monkeypatch):
-    def full(event):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere")
-
     monkeypatch.setattr("harness.cli.commands.report.recorded", full)
     done = here("report")
     assert done.returncode == 2

@@ -6,7 +6,6 @@ from dataclasses import replace
 import pytest
 
 from corpora.vocabularies import embedded, sources
-from harness.cli.progress import preparing as prepared
 from harness.core.comparisons import algorithm_of
 from harness.engine.suites import Budget
 from harness.events import ContractOpened, Phase, Preparing, VocabularyLoaded
@@ -91,15 +90,8 @@ def test_the_bar_tells_how_much_of_all_is_done():
     progress.consume(Preparing("a", ["x"], {"y": ""}))
     progress.done("a")
     progress.done("b")
-    assert all(isinstance(event, Preparing) for event in told)
-    shares = [event.share for event in told if isinstance(event, Preparing)]
-    assert shares == [0.0, pytest.approx(1 / 6), 0.5, 1.0]
-    [_, loading, done, _] = [prepared(event) for event in told if isinstance(event, Preparing)]
-    assert loading == (
-        "compiling and building what this run needs: 17% done; "
-        "a: 1 of 2 implementations are ready; loading y"
-    )
-    assert done == "compiling and building what this run needs: 50% done"
+    assert {type(event) for event in told} == {Preparing}
+    assert [event.share for event in told] == [0.0, pytest.approx(1 / 6), 0.5, 1.0]
 
 
 @pytest.mark.parametrize("name", sorted(set(embedded.embedded()) - {"tekken_240718"}))
