@@ -24,17 +24,17 @@ TOY = sources.resolve("toy_bytes")
 ANY_LENGTH = 1 << 30
 
 
-def endless(longest):
+def endless(name, size):
     def cases(vocabulary, rng):
         while True:
-            yield rng.randbytes(rng.randint(0, longest))
+            yield rng.randbytes(size(rng))
 
-    return FunctionGenerator(f"endless-{longest}", "random bytes", cases)
+    return FunctionGenerator(name, "random bytes", cases)
 
 
 GENERATORS = [
-    endless(40),
-    endless(4000),
+    endless("small", lambda rng: rng.randint(0, 40)),
+    endless("even", lambda rng: rng.choice((64, 4096))),  # which comes to a limit exactly
     FunctionGenerator("three", "", lambda *_: iter((b"a", b"b" * 2000, b"c"))),
 ]
 
