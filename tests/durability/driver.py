@@ -160,10 +160,14 @@ def reference(subject, home, where):
 
 def planned(points, kills, seed):
     """So many points: each kind once before any twice, and others each night."""
-    random = Random(seed)
     kinds = sorted(points)
-    random.shuffle(kinds)
-    return [(one, random.randint(1, points[one])) for one in islice(cycle(kinds), kills)]
+    Random(seed).shuffle(kinds)
+    made = []
+    for place, kind in enumerate(islice(cycle(kinds), kills)):
+        # Golden steps meet all numbers of a kind soon, the first one first.
+        step = (place // len(kinds) + seed) * 0.6180339887 % 1
+        made.append((kind, 1 + int(step * points[kind])))
+    return made
 
 
 def differences(expected, found):

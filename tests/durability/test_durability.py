@@ -112,4 +112,5 @@ def test_kills_are_spread_over_all_kinds():
     assert len({kind for kind, _ in many[:10]}) == 10
     assert set(Counter(kind for kind, _ in many).values()) == {20}
     assert all(1 <= number <= points[kind] for kind, number in many)
+    assert len({number for kind, number in many if kind == "kind 10"}) == 10
     assert planned(points, 200, 3) == many != planned(points, 200, 4)
