@@ -15,11 +15,11 @@ import subprocess
 import sys
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 yaml = pytest.importorskip("yaml")
+pytestmark = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on PATH")
 
 ROOT = Path(__file__).parents[1]
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
@@ -51,6 +51,21 @@ sys.exit(status)
 """
 
 
+def bash(script, folder, **environment):
+    """Run a script as GitHub does, in a folder whose ``bin`` has programs for it."""
+    given = {
+        "PATH": f"{folder / 'bin'}:{os.environ['PATH']}",
+        "GITHUB_OUTPUT": str(folder / "output"),
+        "GITHUB_STEP_SUMMARY": str(folder / "summary"),
+        "FAKE_LOG": str(folder / "log"),
+        **environment,
+    }
+    return subprocess.run(
+        ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", script],
+        cwd=folder, env=given, capture_output=True, text=True, timeout=300, check=False,
+    )  # fmt: skip
+
+
 @dataclass
 class Runner:
     """A runner of the action's scripts in a folder of its own."""
@@ -60,7 +75,7 @@ class Runner:
     environment: dict[str, str] = field(default_factory=dict)
     outputs: dict[str, dict[str, str]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         defaults = {name: str(one.get("default", "")) for name, one in ACTION["inputs"].items()}
         unknown = self.inputs.keys() - defaults.keys()
         assert not unknown
@@ -74,7 +89,7 @@ class Runner:
         for name in ("summary", "output", "log"):
             (self.folder / name).touch()
 
-    def value(self, match: re.Match[str]) -> str:
+    def value(self, match):
         """What GitHub puts for an expression: only those that the action's scripts use."""
         parts = match[1].split(".")
         if parts[0] == "inputs":
@@ -84,35 +99,19 @@ class Runner:
         assert match[1] == "github.action_path"
         return str(ROOT)
 
-    def step(self, name: str) -> subprocess.CompletedProcess[str]:
-        """Run a step as the runner does: bash --noprofile --norc -eo pipefail."""
+    def step(self, name):
+        """Run a step as the runner does."""
         step = STEPS[name]
         assert step["shell"] == "bash"
         assert "${{" not in step["run"], "an input inside a script can become a command"
-        environment = {key: EXPRESSION.sub(self.value, text) for key, text in step["env"].items()}
-        output = self.folder / "output"
-        output.write_text("")
-        done = subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step["run"]],
-            cwd=self.folder,
-            env={
-                "PATH": f"{self.folder / 'bin'}:{os.environ['PATH']}",
-                "GITHUB_OUTPUT": str(output),
-                "GITHUB_STEP_SUMMARY": str(self.folder / "summary"),
-                "FAKE_LOG": str(self.folder / "log"),
-                **self.environment,
-                **environment,
-            },
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
-        lines = [line for line in output.read_text().splitlines() if line]
+        given = {key: EXPRESSION.sub(self.value, text) for key, text in step["env"].items()}
+        (self.folder / "output").write_text("")
+        done = bash(step["run"], self.folder, **self.environment, **given)
+        lines = filter(None, (self.folder / "output").read_text().splitlines())
         self.outputs[step.get("id", name)] = dict(line.split("=", 1) for line in lines)
         return done
 
-    def whole(self) -> int:
+    def whole(self):
         """All scripts in their order; the exit status of the verdict, or of what broke before."""
         for name in ("Install tokgate", "Run tokgate"):
             done = self.step(name)
@@ -122,16 +121,12 @@ class Runner:
         return self.step("Verdict").returncode
 
     @property
-    def called(self) -> list[list[str]]:
+    def called(self):
         return [json.loads(line) for line in (self.folder / "log").read_text().splitlines()]
 
 
-needs_bash = pytest.mark.skipif(shutil.which("bash") is None, reason="no bash on PATH")
-
-
 @pytest.mark.parametrize("path", WORKFLOWS, ids=lambda path: path.name)
-@needs_bash
-def test_workflows_parse_and_run_with_little_permission(path: Path) -> None:
+def test_workflows_parse_and_run_with_little_permission(path):
     flow = yaml.safe_load(path.read_text(encoding="utf-8"))
     # YAML 1.1 reads the key `on` as true.
     assert set(flow) >= {"name", True, "permissions", "jobs"}
@@ -148,7 +143,7 @@ def test_workflows_parse_and_run_with_little_permission(path: Path) -> None:
                 assert step["with"].keys() <= ACTION["inputs"].keys()
 
 
-def test_the_action_says_all_that_it_uses() -> None:
+def test_the_action_says_all_that_it_uses():
     text = (ROOT / "action.yml").read_text(encoding="utf-8")
     used = set(re.findall(r"inputs\.([\w-]+)", text))
     assert used == ACTION["inputs"].keys()
@@ -158,8 +153,7 @@ def test_the_action_says_all_that_it_uses() -> None:
     assert set(re.findall(r"steps\.([\w-]+)\.outputs", text)) <= ids
 
 
-@needs_bash
-def test_options_reach_tokgate_as_they_were_written(tmp_path: Path) -> None:
+def test_options_reach_tokgate_as_they_were_written(tmp_path):
     runner = Runner(
         tmp_path,
         {
@@ -184,8 +178,7 @@ def test_options_reach_tokgate_as_they_were_written(tmp_path: Path) -> None:
     assert runner.outputs["run"] == {"exit-status": "0", "out": "tokgate-out"}
 
 
-@needs_bash
-def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path: Path) -> None:
+def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path):
     inputs = {"command": "fuzz", "budget": "5h", "out": "night", "only-input": "true"}
     runner = Runner(tmp_path, inputs)
     assert runner.whole() == 0
@@ -205,10 +198,7 @@ def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path: Path) -> None:
         ("new", 2, 0, 2), ("never", 1, 1, 0), ("never", 3, None, 0), ("sometimes", 0, None, 2),
     ],
 )  # fmt: skip
-@needs_bash
-def test_what_fails_the_job(
-    tmp_path: Path, fail_on: str, status: int, new: int | None, expected: int
-) -> None:
+def test_what_fails_the_job(tmp_path, fail_on, status, new, expected):
     inputs = {"fail-on": fail_on}
     environment = {"FAKE_STATUS": str(status)}
     if new is not None:
@@ -221,8 +211,7 @@ def test_what_fails_the_job(
     assert told is (new is not None and status < 2)
 
 
-@needs_bash
-def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path: Path) -> None:
+def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path):
     runner = Runner(tmp_path, {"baseline": "none", "fail-on": "new"})
     assert runner.whole() == 0
     assert "new" not in runner.outputs["summary"]
@@ -233,29 +222,21 @@ def test_a_missing_baseline_is_no_fault_and_a_broken_diff_says_nothing(tmp_path:
     assert "new" not in runner.outputs["summary"]
 
 
-def scripts(name: str) -> dict[str, Any]:
+def scripts(name):
     flow = yaml.safe_load((ROOT / ".github" / "examples" / name).read_text(encoding="utf-8"))
     [job] = flow["jobs"].values()
     return {step["name"]: step for step in job["steps"] if "run" in step and "name" in step}
 
 
-@needs_bash
-def test_the_scripts_of_the_examples(tmp_path: Path) -> None:
+def test_the_scripts_of_the_examples(tmp_path):
     keep = scripts("pull-request.yml")["The next baseline"]["run"]
-    subprocess.run(["bash", "-e", "-c", keep], cwd=tmp_path, check=True)
+    assert bash(keep, tmp_path).returncode == 0
     assert not list((tmp_path / "tokgate-baseline").iterdir())
     (tmp_path / "tokgate-out").mkdir()
     (tmp_path / "tokgate-out" / "run.jsonl").write_text("x")
-    subprocess.run(["bash", "-e", "-c", keep], cwd=tmp_path, check=True)
+    assert bash(keep, tmp_path).returncode == 0
     assert (tmp_path / "tokgate-baseline" / "run.jsonl").read_text() == "x"
-    output = tmp_path / "output"
-    tools = tmp_path / "bin"
-    tools.mkdir()
-    (tools / "python").symlink_to(sys.executable)
-    path = f"{tools}:{os.environ['PATH']}"
-    key = scripts("nightly.yml")["Versions"]["run"]
-    subprocess.run(
-        ["bash", "-e", "-c", key], cwd=tmp_path, check=True,
-        env={"GITHUB_OUTPUT": str(output), "PATH": path},
-    )  # fmt: skip
-    assert re.fullmatch(r"key=[0-9a-f]{16}\n", output.read_text())
+    (tmp_path / "bin").mkdir()
+    (tmp_path / "bin" / "python").symlink_to(sys.executable)
+    assert bash(scripts("nightly.yml")["Versions"]["run"], tmp_path).returncode == 0
+    assert re.fullmatch(r"key=[0-9a-f]{16}\n", (tmp_path / "output").read_text())

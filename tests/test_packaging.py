@@ -1,7 +1,5 @@
 """What is built has all files that are needed, and changes are told as configured."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -19,7 +17,7 @@ COMPILED = {".nbi", ".nbc", ".pyc"}
 """Endings of what running makes."""
 
 
-def shipped() -> set[str]:
+def shipped():
     """All files of the packages: sources, templates, vocabularies, schemas, tables."""
     return {
         str(path.relative_to(ROOT))
@@ -29,7 +27,7 @@ def shipped() -> set[str]:
     }
 
 
-def test_a_wheel_of_the_source_distribution_has_every_file(tmp_path: Path) -> None:
+def test_a_wheel_of_the_source_distribution_has_every_file(tmp_path):
     pytest.importorskip("build")
     pytest.importorskip("hatchling")
     # With neither --sdist nor --wheel, the wheel is built from the source distribution.
@@ -46,26 +44,26 @@ def test_a_wheel_of_the_source_distribution_has_every_file(tmp_path: Path) -> No
     assert beside == set()
 
 
-def kinds() -> set[str]:
+def kinds():
     """The kinds of changes."""
     return {kind["directory"] for kind in PROJECT["tool"]["towncrier"]["type"]}
 
 
-def misnamed(folder: Path) -> list[str]:
+def misnamed(folder):
     """Fragments that towncrier would pass over, because their names say no kind."""
     pattern = re.compile(rf"(\d+|\+[\w-]+)(\.({'|'.join(kinds())}))(\.\d+)?\.md")
     names = (path.name for path in folder.iterdir() if path.name != "README.md")
     return [name for name in names if not pattern.fullmatch(name)]
 
 
-def test_fragments_are_named_as_towncrier_reads_them(tmp_path: Path) -> None:
+def test_fragments_are_named_as_towncrier_reads_them(tmp_path):
     assert misnamed(ROOT / PROJECT["tool"]["towncrier"]["directory"]) == []
     for name in ("12.added.md", "+word.fixed.md", "13.new.md", "notes.txt"):
         (tmp_path / name).write_text("x", "utf-8")
     assert sorted(misnamed(tmp_path)) == ["13.new.md", "notes.txt"]
 
 
-def test_fragments_become_the_change_log(tmp_path: Path) -> None:
+def test_fragments_become_the_change_log(tmp_path):
     pytest.importorskip("towncrier")
     settings = PROJECT["tool"]["towncrier"]
     log = (ROOT / settings["filename"]).read_text("utf-8")

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from harness.cli.display import Display
 from harness.cluster import addresses
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
 from harness.engine import selection
@@ -18,8 +19,6 @@ from harness.engine.suites import Budget, parse_budget
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-
-    from rich.console import Console
 
     from corpora.texts.corpus import Corpus
     from harness.core.participants import Participant
@@ -238,20 +237,19 @@ def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
             raise selection.SelectionError(addresses.TEXTS_STAY)
 
 
-def participants(
-    console: Console, impls: Sequence[str], joining: Sequence[str] = ()
-) -> list[Participant]:
+def participants(impls: Sequence[str], joining: Sequence[str] = ()) -> list[Participant]:
     """The implementations named, or all; who is not installed is said. Raises ImplementationError.
 
     joining: others that join where none is named.
     """
     present, missing = selection.participants(impls, joining)
-    name_missing(console, missing)
+    name_missing(missing)
     return present
 
 
-def name_missing(console: Console, missing: Mapping[str, str]) -> None:
+def name_missing(missing: Mapping[str, str]) -> None:
     """Say who is not installed, and why."""
+    console = Display(stderr=True)
     for spec, why in missing.items():
         console.print(f"{spec} is skipped: {why}", style="dim")
 

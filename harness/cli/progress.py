@@ -9,12 +9,13 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from rich.console import Console, Group, RenderableType
+from rich.console import Group, RenderableType
 from rich.live import Live
 from rich.progress_bar import ProgressBar
 from rich.table import Table
 from rich.text import Text
 
+from harness.cli.display import Display
 from harness.cluster.usage import Usage
 from harness.events import (
     ClusterUsed,
@@ -26,7 +27,6 @@ from harness.events import (
     NodeLeft,
     Phase,
     Preparing,
-    SlowOnce,
     TextsRead,
     UnitDone,
     UnitLost,
@@ -57,17 +57,25 @@ class Progress:
     On a terminal the moving part is a bar with what is being done, what was counted, and what is
     still being prepared or read; where there is none, such as in the log of CI, a line tells it now
     and then. A command that counts something of its own adds it to :meth:`facts`. Called from
-    several threads. seconds: the budget, None where it is no time. each_unit: whether each unit
-    that a cluster performed is worth a line.
+    several threads. line: what the command is about to do. seconds: the budget, None where it is no
+    time. each_unit: whether each unit that a cluster performed is worth a line.
     """
 
     every = 10.0
     """Seconds between two lines of a log that say how it goes."""
 
     def __init__(
-        self, console: Console, seconds: float | None = None, *, each_unit: bool = True
+        self,
+        line: str = "",
+        seconds: float | None = None,
+        *,
+        each_unit: bool = True,
+        console: Display | None = None,
     ) -> None:
-        self._console, self._seconds, self._each_unit = console, seconds, each_unit
+        self.console = console or Display(stderr=True)
+        self._seconds, self._each_unit = seconds, each_unit
+        if line:
+            self.console.print(line)
         self._lock = threading.RLock()
         self._began = self._logged = time.monotonic()
         self._running, self._what = False, "starting"
@@ -76,9 +84,9 @@ class Progress:
         self._said: set[object] = set()
         self._coverage, self._usage = Coverage(), Usage()
         self._live = Live(
-            get_renderable=self._drawn, console=console, refresh_per_second=5, transient=True
+            get_renderable=self._drawn, console=self.console, refresh_per_second=5, transient=True
         )
-        if console.is_terminal:
+        if self.console.is_terminal:
             self._live.start()
 
     def watch(self, share: float, what: str = "", detail: str = "") -> None:
@@ -134,11 +142,6 @@ class Progress:
                     self.say(one)
             case Withdrawn():
                 self.say(event.line, "yellow", once=event.line)
-            case SlowOnce():
-                self.say(
-                    f"{event.implementation} on {event.vocabulary} was slow once, but answered "
-                    f"when asked again alone ({event.message})"
-                )
             case Measured(verdict="superlinear" | "failed" as verdict):
                 # One line for each implementation and vocabulary; the report has all families.
                 what = event.note if event.exponent is None else f"exponent {event.exponent:.2f}"
@@ -180,7 +183,7 @@ class Progress:
         with self._lock:
             if once is None or once not in self._said:
                 self._said.add(once)
-                self._console.print(line, style=style)
+                self.console.print(line, style=style)
 
     def show(self, about: object, line: str, logged: str = "") -> None:
         """Show a line in place of the last one about the same; none where there is no more to it.
@@ -241,13 +244,13 @@ class CampaignProgress(Progress):
     every = 60.0
 
     def __init__(
-        self, console: Console, seconds: float | None, known: Iterable[str] | None = None
+        self, line: str, seconds: float | None, known: Iterable[str] | None = None
     ) -> None:
         self._known = None if known is None else {*known}
         self._new: set[object] = set()
         self._targets: dict[str, Round] = {}
         self._cases = 0
-        super().__init__(console, seconds, each_unit=False)
+        super().__init__(line, seconds, each_unit=False)
 
     def announce(self, event: Event) -> None:
         """What a thread is busy with, which is too much for lines, or what happens on a cluster."""

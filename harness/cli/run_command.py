@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from harness.cli.display import Display
 from harness.cli.options import command_line
 from harness.cli.progress import Progress
 from harness.cli.records import opened, reported
@@ -29,8 +28,7 @@ def perform(plan: Plan, out: Path, ledger: str | None = None, ways: Ways = USUAL
     ways: as :func:`harness.engine.flow.execute` takes it. Raises LedgerError, OutputError.
     """
     opened(ledger)  # one that cannot be used is told before the run
-    console = Display(stderr=True)
-    progress = Progress(console, plan.budget.seconds)
+    progress = Progress(seconds=plan.budget.seconds)
     try:
         result = execute(plan, RunFolder(out), [progress.consume], command_line(), studies, ways)
     finally:
@@ -42,5 +40,5 @@ def perform(plan: Plan, out: Path, ledger: str | None = None, ways: Ways = USUAL
     unexpected = [one for one in result.findings if one.expected is None]
     summary = run_summary(finished, len(by_cause(unexpected)))
     last = closing(finished, summary, out / "report.html")
-    console.show([*sections(record.texts), *told(unexpected, result.expectations), *last])
+    progress.console.show([*sections(record.texts), *told(unexpected, result.expectations), *last])
     return finished.exit_status

@@ -11,7 +11,6 @@ import threading
 from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies import embedded
 from harness.core.countdown import Countdown
 from harness.engine.copies import ExaminerProcess
 from harness.engine.ending import BrokenOff
@@ -21,7 +20,7 @@ from harness.workers import kept
 from impls import registry
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterator, Sequence
     from concurrent.futures import Future
 
     from harness.engine.examiner import Ended, Studies
@@ -63,7 +62,7 @@ class Sessions:
             run.countdown = Countdown(seconds)
         jobs = max(1, min(plan.jobs, len(sources)))
         self._unmeasured, self._weight = set(plan.scaled), sum(map(plan.weight, sources))
-        unvisited = Unvisited(sources, embedded.algorithm, plan.weight)
+        unvisited = iter(sources)  # shared by all threads, each of which takes the next
         with contextlib.ExitStack() as open_:
             with contextlib.suppress(OSError):  # who has no room for a worker says so later
                 kept.ANEW.start()
@@ -79,8 +78,8 @@ class Sessions:
                 self.stop()
             threads = open_.enter_context(ThreadPoolExecutor(jobs, thread_name_prefix="sessions"))
             futures = [
-                threads.submit(self._go_through, unvisited, job, examiner)
-                for job, examiner in enumerate(self._examiners)
+                threads.submit(self._go_through, unvisited, examiner)
+                for examiner in self._examiners
             ]
             try:
                 # Wake up now and then: a thread that only waits is deaf to Ctrl-C.
@@ -111,13 +110,11 @@ class Sessions:
 
         return ExaminerProcess(made) if jobs > 1 else made()
 
-    def _go_through(
-        self, unvisited: Unvisited, job: int, examiner: Examiner | ExaminerProcess
-    ) -> None:
+    def _go_through(self, unvisited: Iterator[str], examiner: Examiner | ExaminerProcess) -> None:
         """Have an examiner examine what is left to do, and end it, with its workers."""
         run = self._run
         try:
-            while not run.stop.is_set() and (source := unvisited.take(job)) is not None:
+            while not run.stop.is_set() and (source := next(unvisited, None)) is not None:
                 if run.left <= 0 and not run.plan.owed(source):
                     run.emit(NotReached(source, NO_TIME))
                     continue
@@ -145,46 +142,3 @@ class Sessions:
             usual = sum(self._loads) / len(self._loads) if self._loads else 0.0
             hung = sorted(self._run.tally.hung)
         return Turn(source, ahead, usual, len(self._unmeasured), hung)
-
-
-class Unvisited:
-    """Vocabularies in the order in which they matter. Thread-safe.
-
-    algorithm: of a vocabulary by its name, or None where that is not known before it is loaded.
-    weight: the part of the time that a vocabulary gets beside the others.
-    """
-
-    def __init__(
-        self,
-        sources: Iterable[str],
-        algorithm: Callable[[str], str | None],
-        weight: Callable[[str], float] = lambda source: 1.0,
-    ) -> None:
-        self._left = list(sources)
-        self._algorithm, self._weight = algorithm, weight
-        self._takers: dict[str, int] = {}
-        """Who was the first to take a vocabulary of each algorithm."""
-        self._lock = threading.Lock()
-
-    def take(self, taker: int) -> str | None:
-        """The vocabulary for a pool to do next, or None if there is no more.
-
-        taker: the pool's number. It is the first vocabulary of an algorithm that no other pool has
-        begun with, or else the first of all: nobody is idle while there is something to do. A small
-        vocabulary is not passed over for a larger one that comes behind it.
-        """
-        with self._lock:
-            if not self._left:
-                return None
-            most = self._weight(self._left[0])
-            own = (
-                one
-                for one in self._left
-                if self._weight(one) <= most
-                and self._takers.get(self._algorithm(one) or "", taker) == taker
-            )
-            chosen = next(own, self._left[0])
-            self._left.remove(chosen)
-            if kind := self._algorithm(chosen):
-                self._takers.setdefault(kind, taker)
-            return chosen

@@ -1,7 +1,6 @@
 """Plans and records that tests of executors share."""
 
 import dataclasses
-import json
 import pickle
 from dataclasses import replace
 from itertools import zip_longest
@@ -12,11 +11,13 @@ from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
 from harness.checks import CHECKS
 from harness.engine.flow import Ways, execute
+from harness.engine.journal import Journal
 from harness.engine.suites import Budget
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from harness.studies.preparation import prepare
 from harness.workers import Limits
+from tests.harness.command import record
 from tests.harness.toy_plans import any_plan
 
 VOCABULARIES = ("toy_bytes", "random:4")
@@ -120,6 +121,12 @@ def finished(
     return execute(plan, RunFolder(out), [consume], "tokgate run", studies, ways)
 
 
+def sat(plan, out, consume=lambda event: None, *, resume=True, executor=None):
+    """One sitting of a run."""
+    with Journal(out, plan) as journal:
+        return finished(plan, out, executor, consume, journal, resume=resume)
+
+
 class Usual:
     """The run of this machine that others are held to: its plan, its result, its folder."""
 
@@ -143,10 +150,9 @@ OF_THE_MACHINE = (
 
 def record_of(out):
     """What the record of a run says of its cases and findings, in order."""
-    events = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
     return [
         one
-        for one in events
+        for one in record(out)
         if one["event"] not in OF_THE_MACHINE and not one["event"].startswith("Unit")
     ]
 
@@ -165,10 +171,8 @@ def equal(there, here, elsewhere, usual):
 
 def differing(elsewhere, usual):
     """Where two records part: the first events that differ."""
-    for there, here in zip_longest(record_of(elsewhere), record_of(usual)):
-        if there != here:
-            return f"there: {there}\nhere: {here}"
-    return "nowhere"
+    both = zip_longest(record_of(elsewhere), record_of(usual))
+    return next((f"there: {there}\nhere: {here}" for there, here in both if there != here), None)
 
 
 def verdict_of(result):

@@ -3,10 +3,10 @@
 from pathlib import Path
 
 import pytest
-import typer
 
-from harness.cli.application import app
 from harness.cluster import addresses
+from tests.docs.pages import Command
+from tests.docs.test_commands import fault
 
 EXAMPLES = Path(__file__).parents[2] / "docs" / "examples"
 
@@ -26,10 +26,7 @@ def test_the_manifest_for_kubernetes_drives_a_campaign():
     assert driver["command"] == ["tokgate", "fuzz"]
     (address,) = [one for one in arguments if one.startswith("--cluster=")]
     assert addresses.ADDRESS.fullmatch(address.partition("=")[2])
-    command = typer.main.get_command(app)
-    with command.make_context("tokgate", ["fuzz"], resilient_parsing=True) as context:
-        fuzz = command.get_command(context, "fuzz")
-        fuzz.make_context("fuzz", list(arguments), resilient_parsing=False)
+    assert fault(Command("raycluster.yaml", ("fuzz", *arguments), True)) is None
 
 
 def test_the_file_for_ray_up_keeps_work_off_the_head():

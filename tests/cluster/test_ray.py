@@ -1,6 +1,5 @@
 """A run on a Ray cluster is the run itself, whatever is killed meanwhile."""
 
-import json
 import os
 import signal
 import subprocess
@@ -25,7 +24,7 @@ from tests.cluster.nodes import (
     lasting,
 )
 from tests.cluster.plans import equal, finished, plug_in, small_plan
-from tests.harness.command import TOKGATE
+from tests.harness.command import TOKGATE, record, tokgate
 
 ray = pytest.importorskip("ray", reason="Ray is not installed: the extra 'ray'")
 
@@ -104,9 +103,9 @@ def test_a_driver_that_is_killed_is_gone_on_with(lasting, tmp_path):
     with Journal(out, plan) as journal:
         there = finished(plan, out, executor(lasting), watching, journal)
     equal(there, here, out, tmp_path / "here")
-    record = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
-    resumed = [one["unit"] for one in record if one["event"] == "UnitResumed"]
-    done = [one["unit"] for one in record if one["event"] == "UnitDone"]
+    resumed, done = (
+        [one["unit"] for one in record(out, f"Unit{how}")] for how in ("Resumed", "Done")
+    )
     assert len(resumed) == 1, "the second was not kept yet"
     assert Counter(resumed + done) == Counter(plan.visited)
 
@@ -230,7 +229,7 @@ def test_the_command_is_ended_by_a_signal_and_goes_on(tmp_path):
     assert running.returncode == 143, told
     assert "INCOMPLETE" in told
     assert "toy_acbb" in (tmp_path / "report.html").read_text()
-    ended = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    ended = tokgate(*command[1:], seconds=300)
     assert ended.returncode == 0, ended.stderr
     assert "toy_acbb was done before" in ended.stderr
     assert "PASSED  240,000 cases" in ended.stderr

@@ -1,6 +1,7 @@
-"""A run in units is the run itself, whoever performs them and in whatever order."""
+"""A run in units, or in sittings, is the run itself, whoever performs them in whatever order."""
 
 import random
+import re
 import subprocess
 import sys
 import zlib
@@ -11,13 +12,15 @@ import pytest
 from harness.cluster import addresses
 from harness.cluster.executor import ClusterError, Unit, UnitError
 from harness.cluster.local import LocalExecutor
+from harness.core.output import OutputError
+from harness.engine.ending import words_of
 from harness.engine.journal import FOLDER, Journal
 from harness.engine.portable import write_files
 from harness.engine.units import UnitResult
-from harness.events import ClusterUsed, UnitDone, UnitResumed
+from harness.events import ClusterUsed, Phase, VocabularyLoaded
 from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.units import Came
-from tests.cluster.plans import claiming_plan, equal, finished, record_of, small_plan, usual
+from tests.cluster.plans import claiming_plan, equal, finished, record_of, sat, small_plan, usual
 from tests.harness.command import here
 from tests.harness.leaving import PLUGIN, mark
 
@@ -38,9 +41,7 @@ class Shuffled(LocalExecutor):
 
     def next(self, seconds):
         while len(self._kept) < self._asked:
-            done = super().next(600)  # for a hang: a busy machine takes its time
-            assert done is not None
-            self._kept.append(done)
+            self._kept.append(super().next(600))  # for a hang: a busy machine takes its time
         if not self._kept:
             return None
         self._asked -= 1
@@ -53,128 +54,122 @@ def test_a_run_in_units_is_the_run_itself(usual, tmp_path):
     equal(there, usual.result, tmp_path, usual.out)
 
 
+def told(out, stage):
+    """The findings of a record at a stage, which have their folders."""
+    found = [one for one in record_of(out) if one.get("stage") == stage]
+    assert all((out / "findings" / one["id"] / "outcomes.json").is_file() for one in found)
+    return found
+
+
 @pytest.mark.thorough
 def test_what_workers_leave_behind_is_told_once(tmp_path, mark):
     """Each unit has workers of its own, and each of them leaves something."""
     path = tmp_path / "leaving.py"
     path.write_text(PLUGIN.format(mark=mark))
     plan = small_plan(f"{path}:Leaving", cases=20)
-    finished(plan, tmp_path / "here")
-    there = finished(plan, tmp_path / "there", LocalExecutor(2))
-    told = [
-        [one["id"] for one in record_of(out) if one.get("stage") == "left-processes"]
-        for out in (tmp_path / "here", tmp_path / "there")
-    ]
-    assert told[0] == told[1]
-    assert len(told[0]) == 1
-    assert (tmp_path / "there" / "findings" / told[0][0] / "outcomes.json").is_file()
-    assert told[0][0] in [one.id for one in there.findings]
+    for out, executor in ((tmp_path / "here", None), (tmp_path / "there", LocalExecutor(2))):
+        made = finished(plan, out, executor)
+        (one,) = told(out, "left-processes")
+        assert one["id"] in [found.id for found in made.findings]
+        assert one["id"] == told(tmp_path / "here", "left-processes")[0]["id"]
 
 
 @pytest.mark.thorough
 @pytest.mark.parametrize(("name", "cases", "times"), [("Never", 100, 1), ("Once", 600, 0)])
 def test_a_claim_is_judged_over_all_units(name, cases, times, tmp_path):
-    """With few cases each unit alone would know too little of it."""
-    plan = claiming_plan(tmp_path, name, cases=cases)
-    told = []
-    for out, executor in ((tmp_path / "here", None), (tmp_path / "there", LocalExecutor(2))):
-        finished(plan, out, executor)
-        told.append([one for one in record_of(out) if one.get("stage") == "false-claim"])
-    assert told[0] == told[1]
-    assert len(told[0]) == times
-    for one in told[0]:
-        assert (tmp_path / "there" / "findings" / one["id"] / "input.bin").is_file()
+    """With few cases each unit alone would know too little of it, and none of them ends the run."""
+    plan = claiming_plan(tmp_path, name, cases=cases, fail_fast=True)
+    declining = dict(reversed(plan.vocabularies.items()))
+    outs = tmp_path / "here", tmp_path / "there"
+    for out, executor in zip(outs, (None, LocalExecutor(2)), strict=True):
+        finished(replace(plan, vocabularies=declining), out, executor)
+        loaded = [one for one in record_of(out) if one["event"] == "VocabularyLoaded"]
+        assert len(loaded) == len(declining)
+    here, there = (told(out, "false-claim") for out in outs)
+    assert here == there
+    assert len(here) == times
 
 
-def test_a_unit_whose_claim_others_keep_ends_no_run(tmp_path):
-    plan = claiming_plan(tmp_path, "Once", cases=600, fail_fast=True)
-    first, second, *_ = plan.visited
-    declining = {name: plan.vocabularies[name] for name in (second, first)}
-    finished(replace(plan, vocabularies=declining), tmp_path / "out", LocalExecutor(1))
-    loaded = [one for one in record_of(tmp_path / "out") if one["event"] == "VocabularyLoaded"]
-    assert len(loaded) == 2
+# Sittings.
 
 
-class Failing(LocalExecutor):
-    """Breaks off after so many results."""
+def interrupting(after):
+    """Interrupts when so many vocabularies were begun, as Ctrl-C does."""
+    seen = set()
 
-    def __init__(self, left):
-        super().__init__(1)
-        self._left = left
+    def consume(event):
+        if isinstance(event, VocabularyLoaded):
+            seen.add(event.id)
+            if len(seen) > after:
+                raise KeyboardInterrupt
 
-    def next(self, seconds):
-        if not self._left:
-            raise KeyboardInterrupt
-        done = super().next(seconds)
-        self._left -= done is not None
-        return done
+    return consume
 
 
-@pytest.mark.thorough
-def test_what_was_done_before_an_interruption_is_in_the_record(usual, tmp_path):
-    whole = record_of(usual.out)
-    # With the vocabulary that has the first finding.
-    first = next(one["vocabulary"] for one in whole if one["event"] == "Found")
-    loaded = [one["id"] for one in whole if one["event"] == "VocabularyLoaded"]
-    count = loaded.index(first) + 1
-    cut_off = finished(usual.plan, tmp_path, Failing(count))
-    seen = record_of(tmp_path)
-    assert not cut_off.finished.complete
-    assert "interrupted" in cut_off.finished.reasons[0]
-    assert [one for one in seen if one["event"] == "Found"]
-    assert seen == whole[: len(seen)]
-    assert sum(one["event"] == "VocabularyLoaded" for one in seen) == count
+@pytest.mark.parametrize("places", [0, 1])
+def test_a_run_in_sittings_is_the_run_itself(usual, tmp_path, places):
+    def sitting(consume):
+        return sat(usual.plan, tmp_path, consume, executor=LocalExecutor(1) if places else None)
 
-
-class Interrupting:
-    """Raises at one of the commits, as Ctrl-C does in whichever thread it comes."""
-
-    def __init__(self, at):
-        self.events = []
-        self._at = at
-
-    def __call__(self, event):
-        self.events.append(event)
-        if isinstance(event, UnitDone) and self.count(UnitDone) == self._at:
-            raise KeyboardInterrupt
-
-    def count(self, kind):
-        return sum(isinstance(one, kind) for one in self.events)
-
-
-def test_a_driver_that_ends_is_gone_on_with(usual, tmp_path):
-    first, second = Interrupting(3), Interrupting(0)
+    for done in (1, 3):
+        cut_off = sitting(interrupting(done))
+        assert not cut_off.finished.complete
+        how = "" if places else " with --resume"
+        assert f"the same command{how} goes on" in cut_off.finished.reasons[0]
+        seen = record_of(tmp_path)
+        assert not places or seen == record_of(usual.out)[: len(seen)]
+    assert len(list(tmp_path.glob(f"{FOLDER}/*.unit"))) == 3
     with Journal(tmp_path, usual.plan) as journal:
-        cut_off = finished(usual.plan, tmp_path, LocalExecutor(1), first, journal)
-    assert not cut_off.finished.complete
-    with Journal(tmp_path, usual.plan) as journal:
-        there = finished(usual.plan, tmp_path, LocalExecutor(1), second, journal)
-        journal.remove()
-    equal(there, usual.result, tmp_path, usual.out)
-    assert second.count(UnitResumed) == 2
-    assert second.count(UnitDone) == len(usual.plan.visited) - 2
-    (told,) = [one for one in second.events if isinstance(one, ClusterUsed)]
-    assert (told.resumed, told.units) == (2, len(usual.plan.visited) - 2)
+        journal.keep(usual.plan.visited[2], b"what was damaged is done again")
+    events = []
+    last = sitting(events.append)
+    equal(last, usual.result, tmp_path, usual.out)
+    every = len(usual.plan.visited)
+    assert f"2 of {every} vocabularies were done before" in [
+        one.text for one in events if isinstance(one, Phase)
+    ]
+    assert f"2 of {every} vocabularies were done in an earlier run" in last.finished.notes
+    used = [(one.resumed, one.units) for one in events if isinstance(one, ClusterUsed)]
+    assert used == [(2, every - 2)] * places
     assert not (tmp_path / FOLDER).exists()
 
 
-def test_a_driver_of_another_run_takes_nothing_up(usual, tmp_path):
+@pytest.mark.thorough
+def test_what_another_run_has_kept_is_not_taken_up(usual, tmp_path):
+    first, other = usual.plan.visited[:2]
+    loaders = {**usual.plan.vocabularies, first: usual.plan.vocabularies[other]}
+    changed = replace(usual.plan, vocabularies=loaders)
+    for plan, resume in ((usual.plan, False), (changed, True)):
+        sat(usual.plan, tmp_path, interrupting(1))
+        again = sat(plan, tmp_path, resume=resume)
+        assert again.finished.complete
+        assert not any("earlier run" in note for note in again.finished.notes)
+
+
+def test_a_claim_is_told_by_the_sitting_that_ends_a_run_though_another_one_asked(tmp_path):
+    plan = claiming_plan(tmp_path, "Here", cases=600)
+    out = tmp_path / "out"
+    assert not sat(plan, out, interrupting(1)).finished.complete
+    last = sat(plan, out)
+    assert [found.stage for found in last.findings] == ["false-claim"]
+    assert last.finished.verdict == "fail"
+
+
+def test_a_journal_is_of_one_run(usual, tmp_path):
     with Journal(tmp_path, usual.plan) as journal:
         journal.keep("toy_bytes", b"result\nof it")
-    with Journal(tmp_path, usual.plan) as journal:
-        assert journal.kept(usual.plan.visited) == {"toy_bytes": b"result\nof it"}
-    with Journal(tmp_path, small_plan(cases=151)) as journal:
-        assert journal.kept(usual.plan.visited) == {}
-    with Journal(tmp_path, usual.plan) as journal:
-        assert journal.kept(usual.plan.visited) == {}, "what was another's is gone"
+        with pytest.raises(OutputError, match="another run is writing there"):
+            Journal(tmp_path, usual.plan)
+    for plan, kept in (
+        (usual.plan, {"toy_bytes": b"result\nof it"}),
+        (small_plan(cases=151), {}),
+        (usual.plan, {}),  # what was another's is gone
+    ):
+        with Journal(tmp_path, plan) as journal:
+            assert journal.kept(usual.plan.visited) == kept
 
 
-@pytest.mark.thorough
-def test_a_result_that_was_damaged_is_performed_again(usual, tmp_path):
-    with Journal(tmp_path, usual.plan) as journal:
-        journal.keep("toy_bytes", b"no result")
-        there = finished(usual.plan, tmp_path, LocalExecutor(1), journal=journal)
-    equal(there, usual.result, tmp_path, usual.out)
+# What travels.
 
 
 @pytest.mark.parametrize(
@@ -190,22 +185,22 @@ def test_a_node_writes_nothing_but_findings(name, tmp_path):
     "result", [b"", b"no result", zlib.compress(b"{}"), zlib.compress(b"\x80")]
 )
 def test_what_is_no_result_is_said_in_one_line(result):
-    with pytest.raises(UnitError, match="cannot be read") as said:
-        UnitResult.of("toy", result)
-    assert "\n" not in str(said.value)
-    with pytest.raises(UnitError, match="cannot be read"):
-        Came.unpacked(result)
+    for read in (lambda: UnitResult.of("toy", result), lambda: Came.unpacked(result)):
+        with pytest.raises(UnitError, match=r"^[^\n]*cannot be read[^\n]*$"):
+            read()
 
 
 def test_a_result_travels_with_the_texts_of_others_and_its_files():
     """A message with a lone surrogate has no UTF-8."""
-    sent = UnitResult(
-        ["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, files={"findings/f/x": b"\xff"}
-    )
+    files = {"findings/f/x": b"\xff"}
+    sent = UnitResult(["{}"], {"hung": []}, ["mine", "toy", "no \ud800"], True, files=files)
     assert UnitResult.of("toy", sent.packed()) == sent
     done = Round("toy#0", 1, {"corpus": 1}, {}, [], [], ["no \ud800"])
-    came = Came("mark", done=done, files={"findings/f/x": b"\xff"})
+    came = Came("mark", done=done, files=files)
     assert Came.unpacked(came.packed()) == came
+
+
+# The executor of this machine.
 
 
 def raising(keep, word):
@@ -213,25 +208,19 @@ def raising(keep, word):
     raise ValueError(f"no {word}\nand more")
 
 
-@pytest.fixture
-def alone():
-    """An executor with one place."""
-    made = LocalExecutor(1)
-    yield made
-    made.close()
-
-
-def test_a_unit_that_fails_is_named(alone):
+def test_a_unit_that_fails_is_named_with_its_own_line():
+    alone = LocalExecutor(1)
     alone.submit(Unit("one", raising, arguments=("luck",)))
-    with pytest.raises(UnitError, match=r"^one: ValueError: no luck$"):
+    with pytest.raises(UnitError, match=r"^one: ValueError: no luck$") as raised:
         alone.next(60)
+    alone.close()
+    assert re.search(r"one: ValueError: no luck, at test_units.py:\d+", words_of(raised.value))
 
 
 class Counter:
     """Something that is kept."""
 
-    def __init__(self):
-        self.count, self.closed = 0, False
+    count, closed = 0, False
 
     def close(self):
         self.closed = True
@@ -246,18 +235,18 @@ def counting(keep, kept):
 
 
 def test_a_place_keeps_what_is_dear_and_closes_it():
-    made = LocalExecutor(2)
-    kept = []
-    made.submit(Unit("0", counting, arguments=(kept,)))
-    first = made.next(60)
-    assert first is not None
-    for name in "12":
-        made.submit(Unit(name, counting, arguments=(kept,), prefers=first.place))
-    done = [made.next(60), made.next(60)]
-    assert [one.result for one in done if one] == [b"\2", b"\3"]
+    made, kept, place = LocalExecutor(2), [], ""
+    for number in range(3):
+        made.submit(Unit(str(number), counting, arguments=(kept,), prefers=place))
+        done = made.next(60)
+        assert done.result == bytes([number + 1])
+        place = done.place
     assert not kept[0].closed
     made.close()
     assert kept[0].closed
+
+
+# The option.
 
 
 def test_without_a_cluster_nothing_of_ray_is_imported():
@@ -269,39 +258,32 @@ def test_without_a_cluster_nothing_of_ray_is_imported():
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
 
 
-@pytest.mark.parametrize("address", ["", "local", "local:0", "ray://host", "http://host:1", "x y"])
-def test_what_is_no_cluster_is_one_line(address):
-    with pytest.raises(ClusterError, match="not a cluster address: use auto, ray:") as said:
-        addresses.check(address)
-    assert "\n" not in str(said.value)
+NO_ADDRESS = "not a cluster address: use auto, ray:"
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        *(
+            (["run", "--cluster", address], f"--cluster {address!r}: {NO_ADDRESS}")
+            for address in ("", "local", "local:0", "ray://host", "http://host:1", "x y")
+        ),
+        (["bench", "--cluster=auto"], "--cluster: tokgate bench runs on this machine only"),
+        (["minimize", "--cluster=auto"], "--cluster: tokgate minimize runs on this machine only"),
+        (["run", "--cluster=auto", "--input=x.txt"], "--cluster: texts of --input stay"),
+        (["fuzz", "--cluster=auto", "--input=x.txt"], "--cluster: texts of --input stay"),
+        (["fuzz", "--cluster=auto", "--database=shared"], "--cluster"),
+    ],
+)
+def test_a_mistake_in_the_option_is_one_line(line, said, monkeypatch):
+    monkeypatch.setattr(addresses.importlib.util, "find_spec", lambda name: object())
+    ended = here(*line)
+    assert ended.returncode == 2
+    (one,) = ended.stderr.splitlines()
+    assert one.startswith(f"tokgate: {said}")
 
 
 def test_without_ray_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(addresses.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(ClusterError, match=r"Ray is not installed; pip install 'tokgate\[ray\]'"):
         addresses.check("local:2")
-
-
-def test_a_mistake_in_the_option_ends_with_status_2():
-    ended = here("run", "--cluster", "nowhere")
-    assert ended.returncode == 2
-    assert "--cluster 'nowhere': not a cluster address" in ended.stderr
-    assert len(ended.stderr.strip().splitlines()) == 1
-
-
-@pytest.mark.parametrize("command", ["bench", "minimize"])
-def test_a_command_that_runs_on_no_cluster_says_so(command):
-    ended = here(command, "--cluster=auto")
-    assert ended.returncode == 2
-    assert f"--cluster: tokgate {command} runs on this machine only" in ended.stderr
-    assert len(ended.stderr.strip().splitlines()) == 1
-
-
-@pytest.mark.parametrize("option", [("--input", "x.txt"), ("--database", "shared")])
-def test_what_stays_on_this_machine_is_refused(option, monkeypatch):
-    monkeypatch.setattr(addresses.importlib.util, "find_spec", lambda name: object())
-    for command in ("run", "fuzz"):
-        if (command, option[0]) != ("run", "--database"):
-            ended = here(command, "--cluster=auto", *option)
-            assert ended.returncode == 2
-            assert "tokgate: --cluster" in ended.stderr

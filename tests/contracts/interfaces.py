@@ -1,10 +1,6 @@
 """What is looked at without running a command: option names, and the modules that users import."""
 
-from __future__ import annotations
-
 import importlib
-from collections.abc import Callable
-from typing import Any
 
 from harness.cli.deferred import COMMANDS
 from tests.contracts import observed
@@ -13,12 +9,12 @@ MODULES = {"impls.interface": True, "harness.testing": False}
 """What users import, and whether they import its classes, too."""
 
 
-def options() -> dict[str, list[str]]:
+def options():
     """The arguments and options of each command, with their kinds; ``*`` is what must be given."""
     return {name: list(map(told, one.loaded().params)) for name, one in COMMANDS.items()}
 
 
-def told(one: Any) -> str:
+def told(one):
     """A parameter in a line: its names, and the type by which it is parsed."""
     kind = one.type_descriptor.annotation
     # Python 3.13 has paths in another module.
@@ -27,7 +23,7 @@ def told(one: Any) -> str:
     return " ".join([*["*"] * one.required, *names, *one.secondary_opts, f"<{shown}>"])
 
 
-def modules() -> dict[str, Any]:
+def modules():
     """The public names of each module."""
     return {
         name: observed.of_module(importlib.import_module(name), classes)
@@ -35,4 +31,4 @@ def modules() -> dict[str, Any]:
     }
 
 
-INTERFACES: dict[str, Callable[[], Any]] = {"options": options, "modules": modules}
+INTERFACES = {"options": options, "modules": modules}

@@ -4,19 +4,14 @@ JSON is its paths of keys (``findings[].id``), a page its headings and the heads
 JUnit its cases with how each ended.
 """
 
-from __future__ import annotations
-
 import inspect
 import json
 import re
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from enum import Enum
 from html import unescape
 from pathlib import Path
-from types import ModuleType
-from typing import Any
 from xml.etree import ElementTree as ET
 
 OPEN = frozenset({"versions", "machine", "arms", "found", "listed", "sightings", "cases"})
@@ -28,7 +23,7 @@ VARYING = frozenset({"Phase", "Preparing", "SlowOnce", "Counted", "Unsettled", "
 NUMBER = re.compile(r"\bf-[0-9a-f]+\b|\d[\d,.]*")
 
 
-def paths(value: Any, at: str = "") -> Iterator[str]:
+def paths(value, at=""):
     """The path of each value that is no map and no list of maps."""
     if isinstance(value, dict | list) and at.rpartition(".")[2] in OPEN:
         yield f"{at}.*"
@@ -42,19 +37,19 @@ def paths(value: Any, at: str = "") -> Iterator[str]:
         yield at
 
 
-def of_json(text: str) -> list[str]:
+def of_json(text):
     """The paths of one JSON value, each once, in order."""
     return sorted(set(paths(json.loads(text))))
 
 
-def of_toml(text: str) -> list[str]:
+def of_toml(text):
     """The paths of a TOML file."""
     return sorted(set(paths(tomllib.loads(text))))
 
 
-def of_lines(text: str) -> dict[str, list[str]]:
+def of_lines(text):
     """The paths of JSON lines, by the name of the event; lines of other records are one kind."""
-    found: dict[str, set[str]] = {}
+    found = {}
     for raw in map(json.loads, text.splitlines()):
         kind = raw.pop("event", "line")
         if kind not in VARYING:
@@ -62,9 +57,9 @@ def of_lines(text: str) -> dict[str, list[str]]:
     return {kind: sorted(found[kind]) for kind in sorted(found)}
 
 
-def of_junit(text: str) -> dict[str, dict[str, str]]:
+def of_junit(text):
     """How each case of each suite ended; of the expectations, those that are shipped as one."""
-    found: dict[str, dict[str, str]] = {}
+    found = {}
     for suite in ET.fromstring(text):
         name = suite.get("name", "")
         for case in suite:
@@ -74,7 +69,7 @@ def of_junit(text: str) -> dict[str, dict[str, str]]:
     return found
 
 
-def of_sarif(text: str) -> dict[str, list[str]]:
+def of_sarif(text):
     """The paths, the rules, and the rule and level of each result."""
     runs = json.loads(text)["runs"]
     results = {f"{one['ruleId']} {one['level']}" for run in runs for one in run["results"]}
@@ -82,7 +77,7 @@ def of_sarif(text: str) -> dict[str, list[str]]:
     return {"paths": of_json(text), "rules": sorted(rules), "results": sorted(results)}
 
 
-def of_markdown(text: str) -> list[str]:
+def of_markdown(text):
     """The headings, and the heads of tables."""
     lines = text.splitlines()
     heads = {at - 1 for at, line in enumerate(lines) if re.fullmatch(r"\|[-:| ]+\|", line)}
@@ -100,12 +95,12 @@ SIZES = {"", "# B", "# KiB", "# MiB", "# k"}
 """Heads of columns that time decides."""
 
 
-def words(markup: str) -> str:
+def words(markup):
     """The text of a piece of a page, without its tags and numbers."""
     return NUMBER.sub("#", " ".join(unescape(re.sub(r"<[^>]*>", "", markup)).split()))
 
 
-def of_html(text: str) -> list[str]:
+def of_html(text):
     """The headings, and the heads of tables, each once; no script or style of another address."""
     lines = []
     for tag, inside in SHOWN.findall(HIDDEN.sub("", text)):
@@ -118,7 +113,7 @@ def of_html(text: str) -> list[str]:
     return list(dict.fromkeys([*lines, *foreign]))
 
 
-READERS: dict[str, Callable[[str], Any]] = {
+READERS = {
     ".json": of_json,
     ".jsonl": of_lines,
     ".toml": of_toml,
@@ -130,7 +125,7 @@ READERS: dict[str, Callable[[str], Any]] = {
 """By the end of a file's name."""
 
 
-def folder(out: Path, read: Iterable[str]) -> dict[str, Any]:
+def folder(out, read):
     """The names of all files below a folder, and the contents of those named."""
     names = {
         re.sub(r"\bf-[0-9a-f]+", "f-#", str(one.relative_to(out)))
@@ -141,9 +136,9 @@ def folder(out: Path, read: Iterable[str]) -> dict[str, Any]:
     return {"files": sorted(names), **contents}
 
 
-def of_module(module: ModuleType, classes: bool) -> dict[str, Any]:
+def of_module(module, classes):
     """The public names of a module that it defines: parameters, fields and members of each."""
-    found: dict[str, Any] = {}
+    found = {}
     for name, value in vars(module).items():
         if name.startswith("_") or getattr(value, "__module__", "") != module.__name__:
             continue
@@ -154,7 +149,7 @@ def of_module(module: ModuleType, classes: bool) -> dict[str, Any]:
     return found
 
 
-def _members(kind: type) -> Iterator[str]:
+def _members(kind):
     if is_dataclass(kind):
         yield from (one.name for one in fields(kind))
     if issubclass(kind, Enum):

@@ -3,7 +3,6 @@
 import json
 import sys
 from pathlib import Path
-from typing import Any
 
 from impls.examples.stdio_encoder import Program
 
@@ -11,7 +10,7 @@ from impls.examples.stdio_encoder import Program
 class Recorder(Program):
     """Writes each request as a line, a vocabulary with its bundle."""
 
-    def respond(self, request: dict[str, Any]) -> dict[str, Any]:
+    def respond(self, request):
         kept = {"event": request["op"], **{k: v for k, v in request.items() if k != "op"}}
         if request["op"] == "load":
             kept["bundle"] = json.loads(Path(request["vocabulary"]["bundle"]).read_text("utf-8"))

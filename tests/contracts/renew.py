@@ -1,7 +1,5 @@
 """``python -m tests.contracts.renew [NAME..]``: keep what the commands come to now."""
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path
@@ -10,7 +8,7 @@ from tests.contracts.interfaces import INTERFACES
 from tests.contracts.scenarios import GOLDEN, SCENARIOS, House, text_of
 
 
-def renew(names: list[str]) -> None:
+def renew(names):
     """Write the golden files of these names, or all; remove those of nothing."""
     every = [*SCENARIOS, *INTERFACES]
     for path in GOLDEN.glob("*.json"):

@@ -41,13 +41,13 @@ class Scenario:
     timed: bool = False
 
     @property
-    def words(self) -> tuple[str, ...]:
+    def words(self):
         """The words after ``tokgate``."""
         program = shlex.join([sys.executable, str(HERE / "recorder.py"), "asked/requests.jsonl"])
         return tuple(word.replace("RECORDER", f"cmd:{program}") for word in shlex.split(self.line))
 
 
-def quick(line: str, **rest: Any) -> Scenario:
+def quick(line, **rest):
     """A command that starts no worker."""
     return Scenario(line, starts=False, **rest)
 
@@ -136,12 +136,12 @@ class House:
     folder: Path
     seen: dict[str, dict[str, Any]] = field(default_factory=dict)
 
-    def __post_init__(self) -> None:
+    def __post_init__(self):
         shutil.copy(HERE / "mine.py", self.folder)
         for name in ("asked", "known"):
             (self.folder / name).mkdir()
 
-    def look(self, name: str) -> dict[str, Any]:
+    def look(self, name):
         """What a scenario has come to."""
         if name not in self.seen:
             one = SCENARIOS[name]
@@ -150,11 +150,11 @@ class House:
             self.seen[name] = self.run(one)
         return self.seen[name]
 
-    def run(self, one: Scenario) -> dict[str, Any]:
+    def run(self, one):
         """Run it (again, where it has been run), and say what there is."""
         done = (tokgate if one.starts else here)(*one.words, folder=self.folder)
         assert "Traceback" not in done.stderr, done.stderr
-        made: dict[str, Any] = {"command": f"tokgate {one.line}"}
+        made = {"command": f"tokgate {one.line}"}
         if one.timed:
             assert done.returncode in (0, 4), done.stderr
         else:
@@ -169,12 +169,12 @@ class House:
         return made
 
 
-def golden(name: str) -> Any:
+def golden(name):
     """What is kept of a scenario; None where nothing is."""
     path = GOLDEN / f"{name}.json"
     return json.loads(path.read_text("utf-8")) if path.exists() else None
 
 
-def text_of(value: Any) -> str:
+def text_of(value):
     """The lines that are kept in a file and compared."""
     return json.dumps(value, indent=1, ensure_ascii=False) + "\n"

@@ -3,11 +3,8 @@
 Where a change is meant, ``python -m tests.contracts.renew NAME`` keeps it.
 """
 
-from __future__ import annotations
-
 import difflib
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -28,14 +25,14 @@ FORMATS = {
 }
 
 
-def difference(name: str, seen: Any) -> str:
+def difference(name, seen):
     """How what was seen differs from what is kept, line by line; "" where it does not."""
     lines = [text_of(one).splitlines() for one in (golden(name), seen)]
     return "\n".join(difflib.unified_diff(*lines, "kept", "seen", lineterm="", n=5))
 
 
 @pytest.fixture(scope="module")
-def house(tmp_path_factory: pytest.TempPathFactory) -> House:
+def house(tmp_path_factory):
     return House(tmp_path_factory.mktemp("house"))
 
 
@@ -43,20 +40,20 @@ def house(tmp_path_factory: pytest.TempPathFactory) -> House:
     "name",
     [one if one in QUICK else pytest.param(one, marks=pytest.mark.thorough) for one in SCENARIOS],
 )
-def test_a_command_comes_to_what_it_came_to(name: str, house: House) -> None:
+def test_a_command_comes_to_what_it_came_to(name, house):
     told = difference(name, house.look(name))
     assert not told, f"if it is meant: python -m tests.contracts.renew {name}\n{told}"
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_a_report_is_printed_as_it_stands_in_the_folder(name: str, house: House) -> None:
+def test_a_report_is_printed_as_it_stands_in_the_folder(name, house):
     kept = house.look("run")[FORMATS[name]]
     done = here("report", "run", "--format", name, folder=house.folder)
     assert (done.returncode, done.stderr) == (0, "")
     assert READERS[Path(FORMATS[name]).suffix](done.stdout) == kept
 
 
-def test_annotations_are_lines_for_github(house: House) -> None:
+def test_annotations_are_lines_for_github(house):
     house.look("run")
     told = here("report", "run", "--format", "annotations", folder=house.folder).stdout
     assert told.count("::error ") >= 2
@@ -64,12 +61,12 @@ def test_annotations_are_lines_for_github(house: House) -> None:
 
 
 @pytest.mark.parametrize("name", INTERFACES)
-def test_an_interface_is_what_it_was(name: str) -> None:
+def test_an_interface_is_what_it_was(name):
     told = difference(name, INTERFACES[name]())
     assert not told, f"if it is meant: python -m tests.contracts.renew {name}\n{told}"
 
 
-def test_every_golden_file_is_of_something_and_a_difference_shows() -> None:
+def test_every_golden_file_is_of_something_and_a_difference_shows():
     assert {path.stem for path in GOLDEN.glob("*.json")} == SCENARIOS.keys() | INTERFACES.keys()
     options = golden("options")
     options["run"].remove("--budget <str>")

@@ -1,7 +1,5 @@
 """What a user can mend is one line on standard error and status 2 or 3, never a traceback."""
 
-from __future__ import annotations
-
 import base64
 import json
 import shlex
@@ -22,13 +20,11 @@ Say = Callable[..., str]
 
 
 @pytest.fixture
-def line_of(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Say:
+def line_of(tmp_path, monkeypatch, capsys):
     """The one line that the command says before it exits with a status (run in this process)."""
     monkeypatch.chdir(tmp_path)
 
-    def line(status: int, *arguments: str) -> str:
+    def line(status, *arguments):
         monkeypatch.setattr(sys, "argv", ["tokgate", *arguments])
         with pytest.raises(SystemExit) as exit_:
             cli.main()
@@ -44,13 +40,13 @@ def line_of(
     return line
 
 
-def written(path: Path, content: bytes | str) -> str:
+def written(path, content):
     path.write_bytes(content.encode() if isinstance(content, str) else content)
     return str(path)
 
 
 WHOLE = Path(str(sources.resolve("unigram_nfkc").source_path))
-FILES: dict[str, bytes] = {
+FILES = {
     "cut.tiktoken": RANKS[:-3],
     "corrupt.model": WHOLE.read_bytes()[: WHOLE.stat().st_size // 2],
     "noise.model": b"\xff" * 100,
@@ -110,9 +106,7 @@ MINIMIZE = "minimize -i tiktoken -V toy_bytes"
         ("site --ledger nowhere.db --url javascript:alert(1)", 2, "not a web address"),
     ],
 )  # fmt: skip
-def test_a_mistake_is_one_line(
-    line: str, status: int, words: str, line_of: Say, tmp_path: Path
-) -> None:
+def test_a_mistake_is_one_line(line, status, words, line_of, tmp_path):
     for name, content in FILES.items():
         (tmp_path / name).write_bytes(content)
     if line.startswith("run ") and "--vocab" not in line:
@@ -120,7 +114,7 @@ def test_a_mistake_is_one_line(
     assert words in line_of(status, *shlex.split(line))
 
 
-def test_debug_shows_the_traceback(tmp_path: Path) -> None:
+def test_debug_shows_the_traceback(tmp_path):
     path = written(tmp_path / "plugin.py", FILES["absent.py"])
     done = tokgate("run", "--vocab", "toy_acbb", "--impl", f"{path}:Mine", "--debug")
     assert done.returncode == 3
@@ -129,7 +123,7 @@ def test_debug_shows_the_traceback(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", ["123", '{"event": "Found", "id": "f-1"}', "[]", "null", "{"])
-def test_a_damaged_record(content: str, line_of: Say, tmp_path: Path) -> None:
+def test_a_damaged_record(content, line_of, tmp_path):
     (tmp_path / "run").mkdir()
     path = written(tmp_path / "run" / "run.jsonl", content + "\n")
     for command in ("replay", "report"):
@@ -138,7 +132,7 @@ def test_a_damaged_record(content: str, line_of: Say, tmp_path: Path) -> None:
         assert "damaged" in line
 
 
-def test_an_implementation_that_fails_to_load_ends_with_status_3(tmp_path: Path) -> None:
+def test_an_implementation_that_fails_to_load_ends_with_status_3(tmp_path):
     source = """
 from impls.interface import About
 class Mine:

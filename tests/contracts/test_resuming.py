@@ -29,7 +29,7 @@ pytestmark = pytest.mark.thorough  # three whole commands each
 PLANTED = "--vocab toy_bytes --impl tiktoken --impl mine.py:Mine --check equivalence"
 
 
-def summary(out: Path) -> Any:
+def summary(out):
     """Verdict, cases and findings; of forced tokens, all that is counted."""
     told = json.loads((out / "summary.json").read_text())
     counted = [{k: v for k, v in one.items() if k != "seconds"} for one in told["canonicality"]]
@@ -37,7 +37,7 @@ def summary(out: Path) -> Any:
     return told["complete"], told["verdict"], told["cases"], found, counted
 
 
-def steps(out: Path) -> Any:
+def steps(out):
     """How often each step was done, and whether all were."""
     record = [json.loads(line) for line in (out / "run.jsonl").read_text().splitlines()]
     done = Counter(one["step"] for one in record if one["event"] == "StepDone")
@@ -45,7 +45,7 @@ def steps(out: Path) -> Any:
     return done, record[-1]["event"], record[-1].get("complete")
 
 
-def counterexamples(out: Path) -> Any:
+def counterexamples(out):
     """All of them."""
     return json.loads((out / "trophies.json").read_text())
 
@@ -96,7 +96,7 @@ COMMANDS = {
 }  # fmt: skip
 
 
-def lines_of(out: Path, journal: str) -> list[str]:
+def lines_of(out, journal):
     """The whole lines of a journal; of several files, their names."""
     if "*" in journal:
         return [str(path) for path in out.glob(journal)]
@@ -104,13 +104,13 @@ def lines_of(out: Path, journal: str) -> list[str]:
     return path.read_text().split("\n")[:-1] if path.exists() else []
 
 
-def done_in(lines: list[str]) -> set[str]:
+def done_in(lines):
     """The lines that stand for work: of an event of a record, a step that is done."""
     return {one for one in lines if json.loads(one).get("event", "StepDone") == "StepDone"}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
-def test_a_killed_command_goes_on(name: str, tmp_path: Path) -> None:
+def test_a_killed_command_goes_on(name, tmp_path):
     one = COMMANDS[name]
     shutil.copy(HERE / "mine.py", tmp_path)
     words = shlex.split(one.line)

@@ -4,8 +4,6 @@ docs/formulas.md is made of the docstrings of the checks and of the constants of
 in docs/checks.md of the checks' declarations.
 """
 
-from __future__ import annotations
-
 import inspect
 
 from harness.checks import CHECKS, MEASURES
@@ -128,12 +126,12 @@ gate says [who is held to it](gate.md#costs-besides-time).
 """
 
 
-def cell(text: str) -> str:
+def cell(text):
     """One line of a table; bars that are lengths are escaped."""
     return " ".join(text.split()).replace("|", "\\|").replace("``", "`")
 
 
-def page() -> str:
+def page():
     """The whole page: a row a check, in the order in which they judge."""
     rows = []
     for name, check in CHECKS.items():
@@ -148,7 +146,7 @@ def page() -> str:
     return BEGINNING + "".join(rows) + GROWTH + "".join(growing) + BETWEEN + "".join(costs)
 
 
-def listed() -> str:
+def listed():
     """The page of the checks with its table as they declare it; the rest stays as it is."""
     before, head, rest = LIST.read_text("utf-8").partition("|---|---|---|\n")
     after = rest.partition("\n\n")[2]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,7 +31,7 @@ class Block:
     before: str
 
     @property
-    def place(self) -> str:
+    def place(self):
         """The page and the line, for messages and names of tests."""
         return f"{self.page}:{self.line}"
 
@@ -46,13 +45,13 @@ class Command:
     whole: bool
 
 
-def pages() -> dict[str, str]:
+def pages():
     """The text of each page, by its path from the top of the repository."""
     paths = [*(ROOT / name for name in TOP), *sorted((ROOT / "docs").rglob("*.md"))]
     return {str(path.relative_to(ROOT)): path.read_text("utf-8") for path in paths}
 
 
-def blocks(page: str, text: str) -> Iterator[Block]:
+def blocks(page, text):
     """The fenced blocks of a page, in order."""
     for found in FENCE.finditer(text):
         before = text[: found.start()].rstrip().rpartition("\n\n")[2]
@@ -60,17 +59,17 @@ def blocks(page: str, text: str) -> Iterator[Block]:
         yield Block(page, line, found[1], found[2], before)
 
 
-def prose(text: str) -> str:
+def prose(text):
     """A page without its fenced blocks, each line where it was."""
     return FENCE.sub(lambda found: "\n" * found[0].count("\n"), text)
 
 
-def split(line: str) -> list[str]:
+def split(line):
     """The words of a command; as in a shell, a comment begins with a word that begins with #."""
     return shlex.split(re.sub(r"(^|\s)#.*$", "", line))
 
 
-def commands(page: str, text: str) -> Iterator[Command]:
+def commands(page, text):
     """The ``tokgate`` commands of a page: of its shell blocks, and of the code in its sentences."""
     for block in blocks(page, text):
         if block.language in ("sh", "bash", "console"):
@@ -89,21 +88,21 @@ def commands(page: str, text: str) -> Iterator[Command]:
             yield Command(f"{page}:{line}", tuple(shlex.split(found[1])[1:]), False)
 
 
-def links(text: str) -> Iterator[str]:
+def links(text):
     """Targets of links to files and headings of this repository."""
     for found in LINK.finditer(prose(text)):
         if not re.match(r"[a-z]+:", found[1]):
             yield found[1]
 
 
-def files(text: str) -> Iterator[str]:
+def files(text):
     """Paths of ours that stand as code in the sentences of a page, patterns left out."""
     for found in CODE.finditer(prose(text)):
         if OURS.fullmatch(found[1]):
             yield found[1]
 
 
-def anchors(text: str) -> set[str]:
+def anchors(text):
     """The anchors of the headings of a page, as GitHub and mkdocs name them."""
     plain = (re.sub(r"[^\w\s-]", "", heading.lower()) for heading in HEADING.findall(prose(text)))
     return {re.sub(r"\s", "-", heading.strip()) for heading in plain}

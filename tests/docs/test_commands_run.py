@@ -34,26 +34,19 @@ BUDGETS = {"run": "60cases", "fuzz": "60cases", "field": "20cases", "selftest": 
 BY_THE_CLOCK = "2s"
 """The budget of growth, which measures until it has decided, however few the cases."""
 
-SMALL = {"tekken_240911": "toy_bytes", "random:50": "random:2"}
-"""Vocabularies that take less time to load, in place of those of the pages."""
+SMALL = {"tekken_240911": "toy_bytes", "random:50": "random:2", "local:4": "local:2", "1MB": "1KB"}
+"""Values that take less time, in place of those of the pages."""
 
-FEW = ["--impl", "tokenizers", "--impl", "bpe.heap"]
-TOY = ["--vocab", "toy_bytes"]
-
-SMALLER = {
-    "--cluster": "local:2",
-    "--size": "1KB",
-}
-"""Values of options that are put in place of those of the pages."""
+FEW = [("--impl", "tokenizers"), ("--impl", "bpe.heap"), ("--vocab", "toy_bytes")]
 
 DEFAULTS = {
-    "run": [*FEW, *TOY],
-    "fuzz": [*FEW, *TOY],
-    "bench": [*FEW, *TOY, "--size", "1KB", "--rounds", "1"],
-    "field": ["--impl", "tokenizers", "--vocab", "unigram_bytes", "--no-bench"],
-    "selftest": ["--mutant", "merging.refuses"],
-    "forced": ["--limit", "2"],
-    "prepare": TOY,
+    "run": [*FEW, ("--check", "equivalence")],  # growth takes its time, however few the cases
+    "fuzz": FEW,
+    "bench": [*FEW, ("--size", "1KB"), ("--rounds", "1")],
+    "field": [("--impl", "tokenizers"), ("--vocab", "unigram_bytes"), ("--no-bench",)],
+    "selftest": [("--mutant", "merging.refuses")],
+    "forced": [("--limit", "2")],
+    "prepare": FEW[2:],
 }
 """Options of a command that makes do with less, each where a page does not name it."""
 
@@ -101,33 +94,16 @@ def left_out(words):
 
 def shortened(command):
     """The words of a command, with less to do."""
-    words = [SMALL.get(word, word) for word in command.words]
-    name = words[0]
-    if name == "run" and "--only-input" not in words and "--check" not in words:
-        words += ["--check", "equivalence"]  # growth takes its time, however few the cases
-    if name in BUDGETS and "--only-input" not in words:
-        budget = BY_THE_CLOCK if "scaling" in words else BUDGETS[name]
-        words = [*without(words, "--budget"), "--budget", budget]
-    for option, value in SMALLER.items():
-        if option in words:
-            words = [*without(words, option), option, value]
-    defaults = [] if "--only-input" in words else DEFAULTS.get(name, [])
-    given = {word for word in words if word.startswith("--")}
-    at = 0
-    while at < len(defaults):
-        several = 1 if at + 1 == len(defaults) or defaults[at + 1].startswith("--") else 2
-        if defaults[at] not in given:
-            words += defaults[at : at + several]
-        at += several
-    return tuple(words)
-
-
-def without(words, option):
-    """These words without an option and its value."""
-    if option not in words:
-        return words
-    at = words.index(option)
-    return words[:at] + words[at + 2 :]
+    name, *words = (SMALL.get(word, word) for word in command.words)
+    if "--only-input" in words:
+        return name, *words
+    given = set(words)
+    for option in DEFAULTS.get(name, ()):
+        if option[0] not in given:
+            words += option
+    if name in BUDGETS:  # of two, the last one counts
+        words += "--budget", BY_THE_CLOCK if "scaling" in words else BUDGETS[name]
+    return name, *words
 
 
 WHOLE = [one for one in EVERY if one.whole and one.words[0] not in QUICK]

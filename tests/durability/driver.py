@@ -19,7 +19,9 @@ import traceback
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import cycle, islice
 from pathlib import Path
+from random import Random
 
 from tests.durability.points import Points
 from tests.durability.subjects import Subject
@@ -66,13 +68,7 @@ class Account:
         self.faults += [f"killed at {where}: {what}" for what in [*lost, *twice]]
 
 
-def session(
-    subject,
-    home,
-    where,
-    dies_at=None,
-    trace=None,
-):
+def session(subject, home, where, dies_at=None, trace=None):
     """One session in a process of its own; whether it was killed at its point.
 
     Raises Broken where it ends otherwise than by that, or with success.
@@ -163,20 +159,13 @@ def reference(subject, home, where):
 
 
 def planned(points, kills, seed):
-    """So many points, evenly over all kinds: each kind once before any twice.
-
-    Those of a kind are taken evenly, too; the seed says where it begins.
-    """
+    """So many points: each kind once before any twice, and others each night."""
     kinds = sorted(points)
-    start = seed * 7919 % len(kinds)  # other kinds each night, where there are more than kills
-    kinds = kinds[start:] + kinds[:start]
-    turns = max(1, -(-kills // len(kinds)))
+    Random(seed).shuffle(kinds)
     made = []
-    for number in range(kills):
-        place, turn = divmod(number * len(kinds) * turns // kills, turns)
-        kind = kinds[place]
+    for place, kind in enumerate(islice(cycle(kinds), kills)):
         # Golden steps meet all numbers of a kind soon, the first one first.
-        step = (turn + seed) * 0.6180339887 % 1
+        step = (place // len(kinds) + seed) * 0.6180339887 % 1
         made.append((kind, 1 + int(step * points[kind])))
     return made
 
@@ -206,10 +195,8 @@ def _apart(one, other):
         for key in dict.fromkeys([*other, *one]):
             if one.get(key) != other.get(key):
                 return f"{_short(key)}: {_apart(one.get(key), other.get(key))}"
-    if isinstance(one, list | tuple) and isinstance(other, list | tuple) and len(one) == len(other):
-        for place, (a, b) in enumerate(zip(one, other, strict=True)):
-            if a != b:
-                return f"[{place}]: {_apart(a, b)}"
+    if isinstance(one, list) and isinstance(other, list) and len(one) == len(other):
+        return _apart(dict(enumerate(one)), dict(enumerate(other)))
     return f"{_short(repr(one))}, not {_short(repr(other))}"
 
 
@@ -229,8 +216,8 @@ class Killing:
         shutil.rmtree(home)
         return points
 
-    def run(self, kills, after=lambda: None):
-        """Kill at all these points; ``after`` is called after each campaign."""
+    def run(self, kills):
+        """Kill at all these points."""
         waiting, number = deque(kills), 0
         while waiting:
             number += 1
@@ -238,7 +225,6 @@ class Killing:
             home.mkdir(parents=True)
             self._campaign(home, waiting)
             shutil.rmtree(home)
-            after()
 
     def _campaign(self, home, waiting):
         where = self.databases(home)

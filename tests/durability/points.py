@@ -22,7 +22,8 @@ from sqlalchemy.engine.default import DefaultDialect
 RANDOM_PARTS = (
     (re.compile(r"f-[0-9a-f]{6,}"), "*"),
     (re.compile(r"tokgate-scratch-\w+"), "scratch"),
-    (re.compile(r"worker-\w+"), "worker"),
+    (re.compile(r"^([a-z]+)-[a-z0-9_]{8}$"), r"\1"),
+    (re.compile(r"^(?!findings)[a-z0-9_]{8}$"), "try of a folder"),
     (re.compile(r"^\.(.+)\.[a-z0-9_]{8}(\.part)?$"), r"part of \1"),
     (re.compile(r"\.[0-9a-f]{8}\.lock$"), ".lock"),
 )

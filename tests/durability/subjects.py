@@ -7,10 +7,9 @@ import json
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any, Protocol
+from typing import Any
 
 import sqlalchemy as sa
-from rich.console import Console
 
 from corpora.families import user
 from corpora.vocabularies import sources
@@ -68,26 +67,35 @@ TIMES = frozenset({"time", "seconds", "prepared", "machine", "load_seconds"}) | 
 may find in the next hour, by its speed, and how the canary of its last session fared."""
 
 
-class Subject(Protocol):
+class Subject:
     """A command with its input.
 
     A session may be killed anywhere; sessions follow one another until one comes to its end.
     """
 
-    @property
-    def name(self): ...
+    name = ""
 
     def session(self, home, where):
         """Run to the end, or go on. home: a folder. where: a database."""
-        ...
+        raise NotImplementedError
 
     def outcome(self, home, where):
         """What there is after a session that came to its end."""
-        ...
+        raise NotImplementedError
 
     def faults(self, home, where):
         """What is wrong with what a killed session has left."""
-        ...
+        return broken_files(home / "out")
+
+
+def named(pairs):
+    """These by their names, of which one that comes again is another thing."""
+    found = {}
+    for name, one in pairs:
+        while name in found:
+            name += ", again"
+        found[name] = one
+    return found
 
 
 def timeless(value):
@@ -110,17 +118,21 @@ def files(out, below=("findings", "vocabularies")):
 
 def record_of(out):
     """The record as reports read it: events by what they are about, and none of the moment."""
-    found = {}
-    for event in read_events(out / "run.jsonl"):
-        if isinstance(event, OF_THE_MOMENT):  # how long others have loaded depends on the machine
-            continue
-        plain = timeless(json.loads(event.to_json()))
-        key = event.id if isinstance(event, Found) else json.dumps(plain, sort_keys=True)
-        name = f"{type(event).__name__} {key}"
-        while name in found:
-            name += ", again"
-        found[name] = plain
-    return found
+
+    def told():
+        for event in read_events(out / "run.jsonl"):
+            if not isinstance(event, OF_THE_MOMENT):  # others may have loaded for any time
+                plain = timeless(json.loads(event.to_json()))
+                key = event.id if isinstance(event, Found) else json.dumps(plain, sort_keys=True)
+                yield f"{type(event).__name__} {key}", plain
+
+    return named(told())
+
+
+def lines_of(path):
+    """The lines of a journal by their units, without the times that policies took."""
+    raws = map(json.loads, path.read_text().splitlines())
+    return named((f"{one['unit']}", without_seconds(one)) for one in raws)
 
 
 def reports_of(out):
@@ -137,15 +149,15 @@ def reports_of(out):
 def broken_files(out):
     """The reports that are there in part."""
     faults = []
-    ends = {"report.html": "</html>", "worst.html": "</html>", "junit.xml": ">"}
-    for path in out.glob("*"):
-        text = path.read_text(errors="replace") if path.is_file() and path.suffix else ""
-        try:
-            if path.suffix in {".json", ".sarif"}:
+    for path in out.glob("*.*"):
+        text = path.read_text(errors="replace") if path.is_file() else ""
+        whole = text.rstrip().endswith({".html": "</html>", ".xml": ">"}.get(path.suffix, ""))
+        if path.suffix in {".json", ".sarif"}:
+            try:
                 json.loads(text)
-            if path.name in ends and not text.rstrip().endswith(ends[path.name]):
-                faults.append(f"{path.name} is not whole")
-        except ValueError:
+            except ValueError:
+                whole = False
+        if not whole:
             faults.append(f"{path.name} is not whole")
     return faults
 
@@ -158,31 +170,29 @@ def left_over(home):
 
 
 def ledger_of(where):
-    """The runs of a ledger, with what they are made of."""
-    return {
-        run.id: {
-            "verdict": run.ended.verdict,
-            "findings": list(run.coverage.findings),
-            "versions": run.began.versions,
-        }
+    """The runs of a ledger: verdict and findings of each, and whether it is there whole."""
+    return [
+        (json.dumps([run.ended.verdict, sorted(run.coverage.findings)]), bool(run.began.versions))
         for run in history(open_database(where)).runs
-    }
+    ]
 
 
 def halves(where):
     """What is wrong with a ledger: runs that are there in part."""
-    return [
-        f"ledger: the run {name} is there in part"
-        for name, run in ledger_of(where).items()
-        if not run["versions"]
-    ]
+    return [f"ledger: {one} is there in part" for one, whole in ledger_of(where) if not whole]
 
 
-def last_runs(where):
-    """The distinct ends of the runs of a ledger: as many sessions as ended have the same."""
+def recorded_in(home, where):
+    """What a command with reports and a ledger has left.
+
+    As many sessions as ended have the same end in the ledger.
+    """
     return {
-        json.dumps([one["verdict"], sorted(one["findings"])]): one["versions"]
-        for one in ledger_of(where).values()
+        "record": record_of(home / "out"),
+        "reports": reports_of(home / "out"),
+        "files": files(home / "out") | consistent(home / "out"),
+        "left over": left_over(home),
+        "ledger": dict(ledger_of(where)),
     }
 
 
@@ -193,7 +203,7 @@ def small_plan(cases, checks, mutants):
     return toy_plan(cases, own, checks=checks, drawn=drawn, longest=64, jobs=2)
 
 
-class Campaign:
+class Campaign(Subject):
     """``tokgate fuzz``: two targets side by side, an implementation that dies, two that err."""
 
     name = "fuzz"
@@ -206,7 +216,7 @@ class Campaign:
         out = home / "out"
 
         def progress(known):
-            return CampaignProgress(Console(stderr=True), None, known)
+            return CampaignProgress("", None, known)
 
         def report(made):
             reported(out, where)
@@ -226,12 +236,8 @@ class Campaign:
                 f"{target} {name} {event['bucket']}": (event["input_b64"], event)
                 for target, name, event in whole["findings"]
             },
-            "record": record_of(home / "out"),
-            "reports": reports_of(home / "out"),
-            "files": files(home / "out") | consistent(home / "out"),
-            "left over": left_over(home),
-            "ledger": last_runs(where),
             "told as new": dict.fromkeys(told, True),
+            **recorded_in(home, where),
         }
 
     def faults(self, home, where):
@@ -259,7 +265,7 @@ def consistent(out):
     return wrong
 
 
-class WholeRun:
+class WholeRun(Subject):
     """``tokgate run --ledger``: it begins anew after a kill, in the same folder."""
 
     name = "run"
@@ -276,13 +282,7 @@ class WholeRun:
         reported(out, where, keep=True)
 
     def outcome(self, home, where):
-        return {
-            "record": record_of(home / "out"),
-            "reports": reports_of(home / "out"),
-            "files": files(home / "out") | consistent(home / "out"),
-            "left over": left_over(home),
-            "ledger": last_runs(where),
-        }
+        return recorded_in(home, where)
 
     def faults(self, home, where):
         out = home / "out"
@@ -297,7 +297,7 @@ class WholeRun:
             stale = [name for name in REPORTS if (out / name).exists()]
             if stale and not record.complete:
                 found.append(f"reports of another run beside an incomplete record: {stale}")
-            if record.complete and ledger_of(where) == {} and stale:
+            if record.complete and stale and not ledger_of(where):
                 found.append("a run with reports is not in the ledger")
         return found
 
@@ -332,7 +332,7 @@ def policies_of(vocabulary):
 FORCED_VOCABULARY = "toy_bytes"
 
 
-class ForcedWalk:
+class ForcedWalk(Subject):
     """``tokgate forced``: a walk over a few schemas, gone on with."""
 
     name = "forced"
@@ -351,21 +351,12 @@ class ForcedWalk:
         assert finished is not None and finished.complete, finished
 
     def outcome(self, home, where):
-        lines = (home / "out" / forced.RECORD).read_text().splitlines()
-        done = {}
-        for line in lines:
-            raw = json.loads(line)
-            name = f"{raw['unit']}"
-            done[f"{name}, again" if name in done else name] = without_seconds(raw)
         return {
-            "schemas": done,
+            "schemas": lines_of(home / "out" / forced.RECORD),
             "record": record_of(home / "out"),
             "files": files(home / "out"),
             "left over": left_over(home),
         }
-
-    def faults(self, home, where):
-        return broken_files(home / "out")
 
 
 def without_seconds(value):
@@ -375,7 +366,7 @@ def without_seconds(value):
     return [without_seconds(one) for one in value] if isinstance(value, list) else value
 
 
-class Adversary:
+class Adversary(Subject):
     """``tokgate adversary``: rounds against a policy, gone on with until there are so many."""
 
     name = "adversary"
@@ -402,24 +393,16 @@ class Adversary:
 
     def outcome(self, home, where):
         out = home / "out"
-        rounds = {}
-        for line in (out / hunts.RECORD).read_text().splitlines():
-            raw = json.loads(line)
-            name = f"{raw['unit']}"
-            rounds[f"{name}, again" if name in rounds else name] = raw
         counterexamples = json.loads((out / hunts.COUNTEREXAMPLES).read_text())
         return {
-            "rounds": rounds,
+            "rounds": lines_of(out / hunts.RECORD),
             "counterexamples": {json.dumps(one): True for one in counterexamples},
             "files": files(out),
             "left over": left_over(home),
         }
 
-    def faults(self, home, where):
-        return broken_files(home / "out")
 
-
-class Worst:
+class Worst(Subject):
     """``tokgate worst``: generations of a search whose costs are a formula, gone on with."""
 
     name = "worst"
@@ -472,11 +455,9 @@ class Worst:
         }
 
     def faults(self, home, where):
-        found = broken_files(home / "out")
-        file = home / "out" / "families.toml"
-        if file.exists():
-            user.entries_of(file)
-        return found
+        for file in (home / "out").glob("families.toml"):
+            user.entries_of(file)  # which raises for half of one
+        return super().faults(home, where)
 
 
 def prepare():

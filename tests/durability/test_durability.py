@@ -19,7 +19,7 @@ SECONDS = 900
 
 LOSES = """
 import os, sys
-from pathlib import Path
+from collections import Counter
 from tests.durability.driver import Killing, folder
 
 class Careless:
@@ -42,11 +42,8 @@ class Careless:
         os.close(descriptor)
 
     def outcome(self, home, where):
-        lines = (home / "out" / "lines").read_text().split("\\n")[:-1]
-        found = {}
-        for line in lines:
-            found[f"{line}, again" if line in found else line] = True
-        return {"lines": found}
+        lines = Counter((home / "out" / "lines").read_text().split())
+        return {"lines": {f"{line} {n}": True for line in lines for n in range(lines[line])}}
 
     def faults(self, home, where):
         return []
@@ -111,10 +108,9 @@ def test_what_is_careless_shows(how):
 
 def test_kills_are_spread_over_all_kinds():
     points = Counter({f"kind {n}": n for n in range(1, 11)})
-    assert len({kind for kind, _ in planned(points, 5, 0)}) == 5
     many = planned(points, 200, 3)
-    assert len(many) == 200
+    assert len({kind for kind, _ in many[:10]}) == 10
     assert set(Counter(kind for kind, _ in many).values()) == {20}
     assert all(1 <= number <= points[kind] for kind, number in many)
     assert len({number for kind, number in many if kind == "kind 10"}) == 10
-    assert planned(points, 200, 3) == many
+    assert planned(points, 200, 3) == many != planned(points, 200, 4)

@@ -1,7 +1,5 @@
 """The installed command, as a user runs it."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json
@@ -10,7 +8,6 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -20,9 +17,7 @@ TOKGATE = str(Path(sys.executable).with_name("tokgate"))
 ROOT = Path(__file__).parents[2]
 
 
-def tokgate(
-    *arguments: str, seconds: float = 170, folder: Path | None = None
-) -> subprocess.CompletedProcess[str]:
+def tokgate(*arguments, seconds=170, folder=None):
     """Run ``tokgate`` with these arguments in ``folder``; it must end within ``seconds``."""
     return subprocess.run(
         [TOKGATE, *arguments],
@@ -34,7 +29,7 @@ def tokgate(
     )
 
 
-def here(*arguments: str, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+def here(*arguments, folder=None):
     """Run ``tokgate`` in this process, for what ends before any work begins.
 
     That takes a hundredth of the time that a process of its own takes to import all.
@@ -59,9 +54,7 @@ def here(*arguments: str, folder: Path | None = None) -> subprocess.CompletedPro
     return subprocess.CompletedProcess(arguments, status, said, complaints)
 
 
-def python(
-    *arguments: str, folder: Path = ROOT, seconds: float = 300, **environment: str
-) -> subprocess.CompletedProcess[str]:
+def python(*arguments, folder=ROOT, seconds=300, **environment):
     """Run Python with these arguments, which finds our packages wherever it is started."""
     given = {**os.environ, "PYTHONPATH": str(ROOT), **environment}
     return subprocess.run(
@@ -70,12 +63,12 @@ def python(
     )  # fmt: skip
 
 
-def summary(folder: Path) -> dict[str, Any]:
+def summary(folder):
     """The ``summary.json`` of a run."""
     return dict(json.loads((folder / "summary.json").read_text()))
 
 
-def record(folder: Path, *kinds: str) -> list[dict[str, Any]]:
+def record(folder, *kinds):
     """The events of a run's record, of these kinds or of all."""
     every = map(json.loads, (folder / "run.jsonl").read_text().splitlines())
     return [one for one in every if not kinds or one["event"] in kinds]

@@ -8,7 +8,6 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
-from rich.console import Console
 
 from harness.cli.progress import CampaignProgress
 from harness.engine import streams
@@ -54,7 +53,7 @@ def run(plan, where, out, shows=None, **options):
     store = CampaignStore(where, "test")
 
     def progress(known):
-        return shows or CampaignProgress(Console(quiet=True), None, known)
+        return shows or CampaignProgress("", None, known)
 
     return session.execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)
 

@@ -1,7 +1,5 @@
 """Live workers with a vocabulary loaded: of plug-ins that tests write, and a pool of any."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Callable

@@ -17,8 +17,7 @@ from harness.engine.examiner import Ended, Turn
 from harness.engine.plan import Tally
 from harness.engine.state import NamedFailed
 from harness.events import Phase
-from tests.cluster.plans import plug_in, small_plan
-from tests.harness.test_sittings import sat
+from tests.cluster.plans import plug_in, sat, small_plan
 
 LEFT = {"mine": "sleep \udc80 600"}
 

@@ -2,11 +2,15 @@
 
 import itertools
 import time
+from collections import Counter
 from dataclasses import replace
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from harness.core.outcomes import Inputs
+from harness.engine import feed
 from harness.engine.feed import (
     PATIENCE,
     TELLING,
@@ -46,19 +50,6 @@ def test_a_slow_one_does_not_starve_the_others_and_equals_are_asked_alike():
     fed.end(soon)
     judged = fed.cases()
     assert judged["a"] == judged["b"] == workers.asked["a"] > 5 * judged["slow"] > 0
-
-
-@pytest.mark.parametrize(("reference", "gone"), [(0.3, False), (0.001, True)])
-def test_nothing_is_compared_without_the_reference_that_is_to_be_had(reference, gone):
-    # Two that are known to differ from the reference in one way each would differ from each other.
-    workers = Workers(
-        {"a": 0.001, "b": 0.001, "trusted": reference}, given_up={"trusted"} if gone else set()
-    )
-    fed = Fed(workers, *workers.pace, references=frozenset({"trusted"}))
-    fed.run(endless(), 1.2)
-    fed.end(soon)
-    assert fed.judged
-    assert gone or all("trusted" in names for _, names, _ in fed.judged)
 
 
 def test_one_that_never_answers_costs_the_others_its_patience_only():
@@ -102,23 +93,6 @@ def test_who_was_behind_is_asked_later_about_what_everybody_is_asked():
     assert certain() == [["a", "b"], ["a", "b", "late"]]
 
 
-def test_no_batch_is_taken_that_is_not_sent_and_what_was_not_answered_is_kept():
-    fed = Fed(Workers({"a": 0.001, "hangs": 1000.0}), "a", "hangs")
-    taken = []
-
-    def stream():
-        for one in endless():
-            taken.append(one)
-            yield one
-
-    fed.run(stream(), -1.0)
-    assert taken == []
-    fed.run(stream(), 1.0)
-    fed.end()
-    asked = {one.start for _, one in fed.feed.unanswered}
-    assert {one.start for one in taken} <= asked
-
-
 def test_a_judge_that_fails_is_heard():
     def judging(seen):
         raise ValueError("no")
@@ -142,13 +116,61 @@ def known(fed, *names):
     return fed
 
 
-@pytest.mark.parametrize("references", [frozenset(), frozenset({"late"})])
-def test_at_the_end_nothing_is_judged_without_the_reference(references, pool):
-    fed = known(Fed(pool, "a", "b", "late", references=references), "a", "b", "late")
-    fed.feed.offer(batch(0))
-    pool.answer("a", "b")
-    assert fed.end() == ["late"]
-    assert [names for _, names, _ in fed.judged] == ([] if references else [["a", "b"]])
+NAMES = ["a", "b", "c"]
+SOME = st.frozensets(st.sampled_from(NAMES))
+
+
+@settings(max_examples=80, deadline=None)
+@given(
+    references=SOME,
+    gone=SOME,
+    rates=st.dictionaries(st.sampled_from(NAMES), st.sampled_from([1e2, 1e4, 1e9])),
+    steps=st.lists(st.tuples(SOME, st.sampled_from([0.0, 0.3, 1.0])), max_size=25),
+    all_answer=st.booleans(),
+)
+def test_what_is_answered_is_judged_once_and_never_without_the_reference(
+    references, gone, rates, steps, all_answer
+):
+    """steps: who answers then, and how much time has passed. gone: who is given up."""
+    pool, seen, passed, taken = ByHand(), [], [0.0], []
+    pool.withdrawn = lambda: dict.fromkeys(gone, "it hung")
+    fed = Fed(pool, *NAMES, references=references, judging=seen.append)
+    fed.feed.rates |= rates
+    fed.feed.clock = lambda: time.monotonic() + passed[0]
+    coming = iter(steps)
+
+    def over():
+        names, seconds = next(coming, ((), None))
+        pool.answer(*names)
+        passed[0] += seconds or 0.0
+        return seconds is None
+
+    def stream():
+        for number in itertools.count():
+            inputs = [b"%04d" % (number * 20 + row) * 25 for row in range(20)]
+            taken.append(replace(batch(number), inputs=inputs))
+            yield taken[-1]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(feed, "BLINK", 0.0)
+        fed.feed.run(stream(), over)
+        if all_answer:
+            pool.answer(*NAMES)
+        owing = fed.end()
+    asked, answered = Counter(), Counter()
+    for name, count, future in pool.asked:
+        asked[name] += count
+        answered[name] += count * future.done()
+    trusted = references - gone
+    for one in seen:
+        assert not trusted or not trusted.isdisjoint(one.results)
+    judged = Counter((name, data) for one in seen for name in one.results for data in one.inputs)
+    assert set(judged.values()) <= {1}
+    assert fed.cases() <= answered
+    if all_answer:
+        assert owing == []
+        assert fed.cases() == answered == asked
+    assert taken == [] or steps
 
 
 def test_who_has_not_shown_its_pace_is_asked_few_bytes(pool):
@@ -182,24 +204,17 @@ def test_what_was_held_back_is_asked_when_there_are_no_more_batches(pool):
     assert fed.cases() == {"a": 100, "b": 100}
 
 
-def test_all_that_was_answered_by_the_end_is_judged_and_nothing_once_it_is_closed(
-    pool,
-):
-    for closed in (False, True):
-        fed = known(Fed(pool, "a", "b", judging=lambda seen: time.sleep(0.05)), "a", "b")
-        for number in range(12):
-            fed.feed.offer(batch(number))
-        pool.answer("a", "b")
-        if not closed:
-            assert fed.end() == []
-            assert fed.cases()["a"] == 1200
-            continue
-        fed.feed._judge_answered()
-        fed.feed.close()
-        ended = len(fed.judged)
-        assert 0 < ended < 12
-        time.sleep(0.2)
-        assert len(fed.judged) == ended
+def test_nothing_is_judged_once_it_is_closed(pool):
+    fed = known(Fed(pool, "a", "b", judging=lambda seen: time.sleep(0.05)), "a", "b")
+    for number in range(12):
+        fed.feed.offer(batch(number))
+    pool.answer("a", "b")
+    fed.feed._judge_answered()
+    fed.feed.close()
+    ended = len(fed.judged)
+    assert 0 < ended < 12
+    time.sleep(0.2)
+    assert len(fed.judged) == ended
 
 
 def test_who_owes_is_abandoned_before_its_judges_are_waited_for(pool):

@@ -1,8 +1,10 @@
 """Batches come in an order that only the seed decides."""
 
-import itertools
+from itertools import islice, repeat
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from corpora.generators import long_runs
 from corpora.generators.base import FunctionGenerator
@@ -18,75 +20,67 @@ from harness.engine.streams import (
 )
 from harness.engine.suites import Budget, parse_budget
 
+TOY = sources.resolve("toy_bytes")
 ANY_LENGTH = 1 << 30
 
 
-def endless(vocabulary, rng):
-    while True:
-        yield rng.randbytes(rng.randint(0, 40))
+def endless(name, size):
+    def cases(vocabulary, rng):
+        while True:
+            yield rng.randbytes(size(rng))
+
+    return FunctionGenerator(name, "random bytes", cases)
 
 
-def three(vocabulary, rng):
-    yield from (b"a", b"b" * 100, b"c")
+GENERATORS = [
+    endless("small", lambda rng: rng.randint(0, 40)),
+    endless("even", lambda rng: rng.choice((64, 4096))),  # which comes to a limit exactly
+    FunctionGenerator("three", "", lambda *_: iter((b"a", b"b" * 2000, b"c"))),
+]
 
 
-def letters(vocabulary, rng):
-    yield from (b"z", b"ab", b"abz", b"ba")
+@settings(max_examples=20, deadline=None)
+@given(
+    seed=st.integers(0, 99),
+    longest=st.sampled_from([1000, ANY_LENGTH]),
+    timed=st.booleans(),
+    most=st.sampled_from([100, BATCH_CASES]),
+)
+def test_batches_are_the_cases_of_each_generator_in_turns(seed, longest, timed, most):
+    def made(seed):
+        every = batches(GENERATORS, TOY, seed, longest, timed=timed, most=most)
+        return list(islice(every, 8))
+
+    mine = made(seed)
+    assert mine == made(seed) != made(seed + 1)
+    one, other, three = (generator.name for generator in GENERATORS)
+    assert [batch.generator for batch in mine] == [one, other, three, *[one, other] * 2, one]
+    first = (TIMED_FIRST_CASES, TIMED_FIRST_BYTES) if timed else (FIRST_BATCH_CASES, BATCH_BYTES)
+    for generator in GENERATORS:
+        start = 0
+        cases = (data for data in generator.cases(TOY, seed) if len(data) <= longest)
+        its = [batch for batch in mine if batch.generator == generator.name]
+        for number, batch in enumerate(its):
+            count, size = len(batch.inputs), sum(map(len, batch.inputs))
+            assert batch.inputs == list(islice(cases, count))
+            assert (batch.seed, batch.number, batch.start) == (seed, number, start)
+            start += count
+            assert batch.case(count - 1).index == start - 1
+            limits = (BATCH_CASES, TIMED_BYTES if timed else BATCH_BYTES) if number else first
+            full = count == min(limits[0], most) or size >= limits[1]
+            assert full or generator.name == "three"
+            assert count <= min(limits[0], most) and size - len(batch.inputs[-1]) < limits[1]
 
 
-ENDLESS = FunctionGenerator("endless", "random bytes", endless)
-THREE = FunctionGenerator("three", "three inputs", three)
-LETTERS = FunctionGenerator("letters", "some that the toy cannot encode", letters)
-
-
-@pytest.fixture(scope="module")
-def whole():
-    return sources.resolve("toy_bytes")
-
-
-def first(vocabulary, seed, count):
-    made = batches([ENDLESS, THREE], vocabulary, seed, ANY_LENGTH)
-    return list(itertools.islice(made, count))
-
-
-def test_one_seed_one_order(whole):
-    assert first(whole, 7, 6) == first(whole, 7, 6)
-    assert first(whole, 7, 6) != first(whole, 8, 6)
-
-
-def test_rounds_and_sizes(whole):
-    made = first(whole, 0, 5)
-    assert [batch.generator for batch in made] == ["endless", "three", *["endless"] * 3]
-    assert len(made[0].inputs) == FIRST_BATCH_CASES
-    for batch in made[2:]:
-        total = sum(map(len, batch.inputs))
-        assert len(batch.inputs) == BATCH_CASES or total >= BATCH_BYTES
-    assert made[2].start == FIRST_BATCH_CASES
-    assert made[2].case(3).index == FIRST_BATCH_CASES + 3
-
-
-def test_batches_of_a_timed_run_are_larger(whole):
-    made = list(itertools.islice(batches([ENDLESS], whole, 0, ANY_LENGTH, timed=True), 3))
-    limits = [(TIMED_FIRST_CASES, TIMED_FIRST_BYTES), *[(BATCH_CASES, TIMED_BYTES)] * 2]
-    for batch, (cases, size) in zip(made, limits, strict=True):
-        total = sum(map(len, batch.inputs))
-        assert len(batch.inputs) == cases or total >= size > total - len(batch.inputs[-1])
-    assert made[1].start == len(made[0].inputs) > FIRST_BATCH_CASES
-
-
-def test_long_inputs_are_left_out(whole):
-    (batch,) = batches([THREE], whole, 0, 50)
-    assert batch.inputs == [b"a", b"c"]
-
-
-def test_what_a_vocabulary_cannot_encode_is_left_out():
-    (batch,) = batches([LETTERS], sources.resolve("toy_acbb"), 0, ANY_LENGTH)
-    assert batch.inputs == [b"ab", b"ba"]
-
-
-def test_a_generator_with_nothing_to_encode_ends():
-    hopeless = FunctionGenerator("hopeless", "z", lambda v, r: itertools.repeat(b"z"))
-    assert list(batches([hopeless], sources.resolve("toy_acbb"), 0, ANY_LENGTH)) == []
+@pytest.mark.parametrize(
+    ("cases", "kept"),
+    [((b"z", b"ab", b"abz", b"ba"), [[b"ab", b"ba"]]), (repeat(b"z"), [])],
+    ids=["some", "endless"],
+)
+def test_what_a_vocabulary_cannot_encode_is_left_out(cases, kept):
+    made = FunctionGenerator("letters", "", lambda *_: cases)
+    found = batches([made], sources.resolve("toy_acbb"), 0, ANY_LENGTH)
+    assert [batch.inputs for batch in found] == kept
 
 
 @pytest.mark.parametrize(
@@ -97,36 +91,31 @@ def test_a_generator_with_nothing_to_encode_ends():
         ("1.5m", Budget(seconds=90.0)),
         ("8h", Budget(seconds=28_800.0)),
         ("20000cases", Budget(cases=20_000)),
+        *((wrong, None) for wrong in ("", "soon", "-5s", "0s", "5 parsecs")),
     ],
 )
 def test_budgets(text, budget):
-    assert parse_budget(text) == budget
-
-
-@pytest.mark.parametrize("text", ["", "soon", "-5s", "0s", "5 parsecs"])
-def test_no_budgets(text):
-    with pytest.raises(ValueError, match="60s, 5m, 8h"):
-        parse_budget(text)
+    if budget is None:
+        with pytest.raises(ValueError, match="60s, 5m, 8h"):
+            parse_budget(text)
+    else:
+        assert parse_budget(text) == budget
 
 
 @pytest.mark.parametrize(("name", "large"), [("toy_bytes", 1), ("toy_acbb", 10_000)])
 def test_long_runs_come_after_the_first_batch_whatever_the_longest_input(name, large, monkeypatch):
     monkeypatch.setattr(long_runs, "LARGE", large)
     vocabulary = sources.resolve(name)
-    some = FunctionGenerator("some", "letters", lambda v, rng: itertools.repeat(b"a"))
-    made = list(itertools.islice(batches([some], vocabulary, 0, 100, long=True), 40))
+    some = FunctionGenerator("some", "letters", lambda *_: repeat(b"a"))
+    first, *made = islice(batches([some], vocabulary, 0, 100, long=True), 40)
     sure = [batch for batch in made if batch.certain]
 
-    assert [batch.generator for batch in made[: len(sure) + 1]] == [
-        "some",
-        *["long-runs"] * len(sure),
-    ]
+    assert first.generator == "some"
+    assert sure == made[: len(sure)]
+    assert {batch.generator for batch in sure} == {"long-runs"}
     lengths = [len(data) for batch in sure for data in batch.inputs]
     assert len(lengths) == long_runs.certain(vocabulary)
     for size in (1_000, 10_000, 100_000):
         assert any(size <= length <= size + 3 for length in lengths)
     assert any(length >= 900_000 for length in lengths) == (len(vocabulary) >= large)
-    assert any(batch.generator == "some" for batch in made[len(sure) + 1 :])
-    assert all(
-        len(data) < 101 for batch in made if batch.generator == "some" for data in batch.inputs
-    )
+    assert any(batch.generator == "some" for batch in made[len(sure) :])

@@ -1,10 +1,6 @@
 """Plans for tests: of anything, and of a few seconds on toys by a number of cases."""
 
-from __future__ import annotations
-
-from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS
@@ -14,9 +10,7 @@ from harness.engine.suites import SUITES, Budget, Suite
 from harness.workers import Limits
 
 
-def any_plan(
-    impls: Sequence[str] = (), vocabularies: Sequence[str] = (), seed: int = 0, **changes: Any
-) -> Plan:
+def any_plan(impls=(), vocabularies=(), seed=0, **changes):
     """A plan of these, in which nobody is asked anything unless the changes say what."""
     plan = Plan(
         vocabularies=selection.vocabularies(vocabularies, seed) if vocabularies else {},
@@ -35,16 +29,16 @@ def any_plan(
 
 
 def toy_plan(
-    cases: int,
-    impls: Sequence[str],
-    vocabularies: Sequence[str] = ("toy_bytes",),
-    checks: Sequence[str] = ("survival", "equivalence"),
-    drawn: Sequence[str] = ("edge", "tokens", "repeats", "raw"),
-    longest: int = 512,
-    **changes: Any,
-) -> Plan:
+    cases,
+    impls,
+    vocabularies=("toy_bytes",),
+    checks=("survival", "equivalence"),
+    drawn=("edge", "tokens", "repeats", "raw"),
+    longest=512,
+    **changes,
+):
     """These implementations beside the definition, which is trusted. drawn: the generators."""
-    given: dict[str, Any] = {
+    given = {
         "references": frozenset({"bpe.naive"}),
         "generators": [generators()[name] for name in drawn],
         "checks": [CHECKS[name] for name in checks],

@@ -88,7 +88,7 @@ def test_the_display_shows_it():
     console = Console(width=120, record=True, file=io.StringIO())
     for one in EVENTS[:-1]:
         usage.consume(one)
-        Progress(console).consume(one)
+        Progress(console=console).consume(one)
     assert {*console.export_text().splitlines()} >= {
         "tekken was done before, on old-1",
         "node a-1 joined: 2 units at a time",

@@ -80,10 +80,8 @@ def command(
     names = named(policy or USUAL)
     task = Task(sources.resolve(vocab), names, "flexible", seed, timeout, size)
     hunt = Hunt(task, amount, out, jobs or os.cpu_count() or 1)
-    console = Display(stderr=True)
     what = f"searching {task.vocabulary.id} for grammars against {', '.join(names)}"
-    console.print(f"{what} {amount.words}, seed {seed}")
-    progress = Progress(console)
+    progress = Progress(f"{what} {amount.words}, seed {seed}")
     try:
         cut_off = hunt.search(progress.watch, Countdown(amount.seconds), progress.prepared)
     finally:
@@ -93,7 +91,7 @@ def command(
     remarks += [f"a worker {line}" for line in hunt.journal.left]
     tried = {name: hunt.tried[name] for name in names}
     Display().show(forced.found(own, tried, remarks))
-    console.print(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue", style="dim")
+    progress.say(f"  {out / COUNTEREXAMPLES}; {RECORD}: run again to continue")
     if cut_off is not None:
         return exit_status(cut_off)
     erred = EXACT in names and any(one.policy == EXACT for one in own)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated
 
-from harness.cli.display import Display
 from harness.cli.options import (
     AsJson,
     Impls,
@@ -98,9 +97,8 @@ def command(
 
     rest = {"rounds": rounds, "cold": cold, "cold_sizes": cold_sizes, "seed": seed}
     plan, missing = make_plan(vocab, impl, input_, size, mode, document, threads, **rest)
-    console = Display(stderr=True)
-    name_missing(console, missing)
-    progress = Progress(console)
+    name_missing(missing)
+    progress = Progress()
     database = opened(ledger)
     study = BenchStudy(plan, command_line(), progress.watch)
     finished, events = conducted(study, out, progress)

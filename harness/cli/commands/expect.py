@@ -41,15 +41,17 @@ def command(
     """
 
     record = recorded(folder)
-    known = expectations.load(file, drafts=True) if file.exists() else []
-    limits = bounds.load(file, drafts=True) if file.exists() else []
-    before = file.read_text(encoding="utf-8") if file.exists() else ""
+    before, known, limits, entries = "", [], [], []
+    if file.exists():
+        before = file.read_text(encoding="utf-8")
+        known = expectations.load(file, drafts=True)
+        limits = bounds.load(file, drafts=True)
+        entries = [entry for _, entry in expectations.tables(file, "expected")]
     versions = record.started.versions if record.started else {}
     added = proposals.entries(record.findings, known, versions, broad=broad)
     measured = [one for one in record.measured if not bounds.held(one, limits)]
     growth = proposals.scaling(record.growth_judged, measured)
-    tables = expectations.tables(file, "expected") if prune and file.exists() else []
-    gone = proposals.stale(record.expectations, [entry for _, entry in tables])
+    gone = proposals.stale(record.expectations, entries) if prune else []
     console = Display(stderr=True)
     if not (added or growth or gone):
         console.print(f"nothing to change in {file}: {folder} has no unexpected findings")

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Annotated
 
 from harness.checks import CHECKS, MEASURES
 from harness.cli import options
-from harness.cli.display import Display
 from harness.cli.progress import Progress
 from harness.cli.records import recorded, reported
 from harness.cli.study_command import conducted
@@ -68,17 +67,15 @@ def command(
     # Forced tokens are no library's own.
     known = [name for name in [*CHECKS, *MEASURES] if name != "canonicality"]
     checks = selection.chosen("check", check, known)
-    console = Display(stderr=True)
     present, missing = libraries(impl)
-    options.name_missing(console, missing)
+    options.name_missing(missing)
     if not present:
         return 3
     planned = matches(present, vocabularies(vocab, seed))
     runs = sum(match.refusal is None for match in planned)
     line = f"{runs} matches of {len(present)} libraries, each {amount.words} from the first case on"
-    console.print(f"{line}, seed {seed}")
     plan = SurveyPlan(planned, checks, amount, seed, options.texts_of(texts), bench)
-    progress = Progress(console)
+    progress = Progress(f"{line}, seed {seed}")
     played: list[Played] = []
 
     def told(event: Event) -> None:
@@ -90,30 +87,25 @@ def command(
                 said = verdict(event, record)
                 kind, where = said["kind"], f"{event.library} on {event.vocabulary}"
                 why = "" if kind in (*QUIET, "differs") else f" ({said['detail']})"
-                line = f"{where}: {event.cases:,} cases, {said['text']}{why}"
-                progress.say(line, "dim" if kind in QUIET else "")
+                news = f"{where}: {event.cases:,} cases, {said['text']}{why}"
+                progress.say(news, "dim" if kind in QUIET else "")
 
-    def tell(event: Event) -> None:
-        progress.consume(event)
-        told(event)
+    line = options.command_line()
 
     def scatter(missing: Mapping[Path, Plan]) -> None:
         assert cluster is not None
         executor = addresses.opened(cluster, 2)
-        matches_on_cluster.play(missing, executor, options.command_line(), tell, reported)
+        matches_on_cluster.play(missing, executor, line, progress.consume, reported)
 
-    study = SurveyStudy(
-        plan, out, options.command_line(), progress.watch, reported, scatter if cluster else None
-    )
+    study = SurveyStudy(plan, out, line, progress.watch, reported, scatter if cluster else None)
     finished, _ = conducted(study, out, progress, told)
     measured: list[Event] = []
     if finished.complete and bench and played:
         measured = list(read_events(out / SPEED / "run.jsonl"))
-    line, complete = options.command_line(), finished.complete
-    page = document(played, now(), line, complete=complete, speed=bool(measured))
+    page = document(played, now(), line, complete=finished.complete, speed=bool(measured))
     with writing(out):
         write(survey.files(page), out)
         if measured:
             write(files("bench", speeds.to_json(measured), speeds.page(measured)), out)
-    console.print(f"  {out / 'field.html'}", style="dim")
+    progress.say(f"  {out / 'field.html'}")
     return finished.exit_status

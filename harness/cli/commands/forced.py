@@ -88,17 +88,16 @@ def command(
     plan = ForcedPlan(corpus, vocab, task, limit, jobs or os.cpu_count() or 1, minimize)
     plan.identity()
     next(plan.cases(), None)  # what is no corpus shows before the folder is made
-    executor = None if cluster is None else addresses.opened(cluster, 1, size)
+    executor = addresses.opened(cluster, 1, size) if cluster else None
     folder = RunFolder(out)
     journal = plan.journal(out)
-    console = Display(stderr=True)
-    progress = Progress(console, each_unit=False)
+    progress = Progress(each_unit=False)
 
     def tell(event: Event) -> None:
         folder.consume(event)
         progress.consume(event)
 
-    walks = None if executor is None else Walks(executor, tell)
+    walks = Walks(executor, tell) if executor else None
     try:
         line = options.command_line()
         finished = execute(plan, journal, tell, progress.watch, line, walks)
@@ -106,5 +105,5 @@ def command(
         progress.stop()
         folder.close()
     Display().show(forced.sections(reported(out)))
-    console.show(closing(finished, f"{finished.seconds:.0f} s", out / "report.html"))
+    progress.console.show(closing(finished, f"{finished.seconds:.0f} s", out / "report.html"))
     return finished.exit_status

@@ -24,6 +24,7 @@ from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.record import Record
 from harness.verdict import expectations
+from reports.blocks import Block
 from reports.blocks.units import plural
 from reports.cluster import sentences
 from reports.last_words import closing, told
@@ -134,8 +135,7 @@ def command(
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
     checks = selection.chosen("check", check, CHECKS)
-    console = Display(stderr=True)
-    present = options.participants(console, impl)
+    present = options.participants(impl)
     own = options.texts_of(texts)
     documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)
     plan = Plan(
@@ -166,17 +166,17 @@ def command(
         seeds=list(dict.fromkeys([*seeds(corpus), *(one.data for one in documents)])),
     )
     store = CampaignStore(where := ledger or str(out / "campaign.db"), name)
-    executor = None if cluster is None else addresses.opened(cluster, len(present))
+    executor = addresses.opened(cluster, len(present)) if cluster else None
     if executor is not None:
         campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
 
     def progress(before: set[str]) -> CampaignProgress:
-        console.print(
+        line = (
             f"fuzzing {plural(len(plan.vocabularies), 'vocabulary')} with "
             f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
             f"{'' if resume else ', starting again'}"
         )
-        return CampaignProgress(console, amount.seconds, before)
+        return CampaignProgress(line, amount.seconds, before)
 
     def report(made: Record) -> None:
         reported(out, where)
@@ -185,15 +185,16 @@ def command(
         campaign, store, out, options.command_line(), progress, report, report_seconds,
         anew=not resume, executor=executor,
     )  # fmt: skip
-    show(console, record, out / "report.html")
+    console = Display(stderr=True)
+    console.show(last_words(record, out / "report.html"))
     if save_corpus is not None:
         new = save_corpus_of(campaign, store, save_corpus)
         console.print(f"  {new:,} new inputs in {save_corpus}", style="dim")
     return record.finished.exit_status
 
 
-def show(console: Display, record: Record, report: Path) -> None:
-    """The last words of a session: what is new, what may be yet to come, where the report is."""
+def last_words(record: Record, report: Path) -> list[Block]:
+    """Of a session: what is new, what may be yet to come, and where the report is."""
     fresh = [found for found in record.new if found.expected is None]
     finished, campaign = record.finished, record.campaign
     new = len(by_cause(fresh))
@@ -216,5 +217,4 @@ def show(console: Display, record: Record, report: Path) -> None:
             f"{ahead['findings'].chance:.0%}, and about {ahead['behaviours'].to_come:.0f} new "
             "behaviours (Good-Turing estimate)"
         )
-    last = closing(finished, said, report, more)
-    console.show([*told(fresh, record.expectations), *last])
+    return [*told(fresh, record.expectations), *closing(finished, said, report, more)]

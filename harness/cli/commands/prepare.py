@@ -7,7 +7,6 @@ import time
 
 from corpora.generators.catalog import generators
 from harness.checks import CHECKS, MEASURES
-from harness.cli.display import Display
 from harness.cli.options import Jobs, Vocabs, at_once
 from harness.cli.progress import Progress
 from harness.engine import selection
@@ -35,11 +34,10 @@ def command(vocab: Vocabs = [], jobs: Jobs = 0) -> None:
         budget=Budget(),
         jobs=at_once(jobs, 2),
     )
-    console = Display(stderr=True)
-    progress = Progress(console)
+    progress = Progress()
     try:
         count = preparation.prepare(plan, progress.consume, threading.Event())
     finally:
         progress.stop()
     what = f"{count} vocabularies" if count else "everything was ready already"
-    console.print(f"prepared in {time.monotonic() - began:.0f} s ({what})", style="bold")
+    progress.say(f"prepared in {time.monotonic() - began:.0f} s ({what})", "bold")

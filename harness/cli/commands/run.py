@@ -89,8 +89,8 @@ def command(
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
     if suite == "nightly":
         joining += roster.joining(roster.Joins.FAST)
+    present = options.participants(impl, joining)
     console = Display(stderr=True)
-    present = options.participants(console, impl, joining)
     # What takes longer than all before is imported now, so that a mistake is told sooner.
     from corpora.families import catalog as hostile  # noqa: PLC0415
     from corpora.families import user  # noqa: PLC0415
@@ -156,7 +156,7 @@ def command(
     )
     growth = f", growth on {len(plan.scaled)} of them" if plan.scaled else ""
     with Journal(out, plan) as journal:  # first of all: what another run has in this folder stays
-        executor = None if cluster is None else addresses.opened(cluster, len(present))
+        executor = addresses.opened(cluster, len(present)) if cluster else None
         if resume and executor is None and not journal.holds(plan.visited):
             console.print(
                 f"--resume: {out} has no interrupted run with these options; starting a new one"

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Annotated
 
 from harness.cli import options
-from harness.cli.display import Display
 from harness.cli.progress import Progress
 from harness.cli.study_command import conducted, show
 from harness.cluster import addresses
@@ -75,12 +74,10 @@ def command(
 
     options.check_cluster(cluster)
     plan = make_plan(mutant, budget, seed, jobs, options.command_line())
-    console = Display(stderr=True)
     mistakes = plural(len(plan.mistakes), "planted mistake")
-    console.print(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
+    progress = Progress(f"searching for {mistakes} {seconds_text(plan.seconds)}, seed {seed}")
     # As on one machine, where each core has a hunt: its workers wait for one another.
     memory = hunts.workers(plan.mistakes) * addresses.WORKER_BYTES
-    progress = Progress(console)
     opened = partial(addresses.opened, cluster, 1, memory) if cluster else None
     study = Selftest(plan, opened=opened)
     told_one = judged(progress, len(plan.mistakes))

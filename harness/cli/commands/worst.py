@@ -8,7 +8,6 @@ from typing import Annotated
 
 from corpora.families import user
 from harness.cli import options
-from harness.cli.display import Display
 from harness.cli.progress import CampaignProgress
 from harness.cli.study_command import conducted, show
 from harness.cluster import addresses
@@ -98,10 +97,8 @@ def command(
     plan = make_plan(
         impl, vocab, seconds, size, withhold, grey, most, seed, options.bytes_of(memory)
     )
-    console = Display(stderr=True)
     said = f"searching for the worst inputs of {plan.participant.name} on {plan.vocabulary.id}"
-    console.print(f"{said} {seconds_text(seconds)}, seed {seed}")
-    progress = CampaignProgress(console, seconds)
+    progress = CampaignProgress(f"{said} {seconds_text(seconds)}, seed {seed}", seconds)
     line = options.command_line()
     size_of = plan.plan.limits.memory + addresses.WORKER_BYTES
     opened = partial(addresses.opened, cluster, 1, size_of) if cluster else None
@@ -112,6 +109,5 @@ def command(
         page = told.page(report, events)
         show("worst", report.to_json(), page, out, as_json=as_json)
         if finished.complete and report.families:
-            added = f"  added to {report.families}: see tokgate list families"
-            console.print(added, style="dim")
+            progress.say(f"  added to {report.families}: see tokgate list families")
     return finished.exit_status
