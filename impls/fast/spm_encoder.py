@@ -14,10 +14,9 @@ from impls.spm import encoder as plain
 from impls.spm.encoder import SpmEncoder, SpmImplementation, escaped
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
+    from impls.kernels.layout import Bytes, Longs
     from impls.spm.encoder import EncodeTexts
     from impls.spm.variants import Variant
 
@@ -36,21 +35,19 @@ class FastEncoder(SpmEncoder):
         self._escapes_alone = spec == alike and not symbols
         self._over_bytes = over_bytes(vocabulary, variant, self.lexicon, self._reading)
 
-    def normalized(
-        self, data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def normalized(self, data: bytes, ends: Longs, given: Longs) -> tuple[Bytes, Longs]:
         """See :meth:`SpmEncoder.normalized`."""
         if self._escapes_alone and are_valid(data, ends):
             return escaped(data, ends, given, self._prefix)
         return super().normalized(data, ends, given)
 
-    def _encoder_of(self, data: bytes, ends: NDArray[np.int64]) -> EncodeTexts:
+    def _encoder_of(self, data: bytes, ends: Longs) -> EncodeTexts:
         # What SentencePiece's normalizer makes is UTF-8.
         utf8 = self._rules is not None or are_valid(data, ends)
         return (self._over_bytes if utf8 else None) or self._encode_texts
 
 
-def are_valid(data: bytes, ends: NDArray[np.int64]) -> bool:
+def are_valid(data: bytes, ends: Longs) -> bool:
     """Whether all inputs are UTF-8."""
     try:
         data.decode()

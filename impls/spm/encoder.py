@@ -26,17 +26,16 @@ from impls.warm_up import warm_up
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Bytes, Ints, Longs
     from impls.spm.lexicon import Lexicon
     from impls.spm.stages import Stages
     from impls.spm.variants import Variant
     from impls.unigram.splitting import Cut
 
     EncodeTexts = Callable[
-        [Lexicon, NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-        tuple[NDArray[np.int32], int],
+        [Lexicon, Bytes, Longs, Longs, Longs],
+        tuple[Ints, int],
     ]
     """An encoder of normalized texts: see :func:`impls.spm.merging.encode_texts`."""
 
@@ -68,9 +67,7 @@ def symbol_cuts(vocabulary: Vocabulary, variant: Variant) -> dict[bool, Cut]:
     }
 
 
-def escaped(
-    data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64], prefix: bytes
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def escaped(data: bytes, ends: Longs, given: Longs, prefix: bytes) -> tuple[Bytes, Longs]:
     """The parts with spaces as U+2581, those that are text behind a prefix; and their ends.
 
     All of llama.cpp's normalization for SPM.
@@ -115,9 +112,7 @@ class SpmEncoder:
         ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
         return cast("list[int]", ids.tolist())
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         part_ends, given, counts = self.parts(data, ends, mode)
         text, text_ends = self.normalized(data, part_ends, given)
@@ -129,9 +124,7 @@ class SpmEncoder:
         # An input without parts (an empty one) ends where the one before it does.
         return ids, np.append(0, id_ends)[counts]
 
-    def normalized(
-        self, data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def normalized(self, data: bytes, ends: Longs, given: Longs) -> tuple[Bytes, Longs]:
         """The texts of the parts as the variant normalizes them, and their ends."""
         if self._rules is None:
             return escaped(data, ends, given, self._prefix)
@@ -142,13 +135,11 @@ class SpmEncoder:
         text.flags.writeable = False  # as above, so that one code is compiled for both
         return text, segments[:, 0].copy()
 
-    def parts(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def parts(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Longs, Longs, Longs]:
         """Symbols that are cut out, and texts; see :mod:`impls.unigram.splitting`."""
         return self._cuts[mode.special == "all"](data, ends)
 
-    def _encoder_of(self, data: bytes, ends: NDArray[np.int64]) -> EncodeTexts:
+    def _encoder_of(self, data: bytes, ends: Longs) -> EncodeTexts:
         """What encodes the texts of these inputs."""
         return self._encode_texts
 

@@ -23,9 +23,8 @@ from impls.warm_up import warm_up
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Bytes, Ints, Longs
 
 
 _DECODERS = {
@@ -57,9 +56,7 @@ class UnigramEncoder:
         ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
         return cast("list[int]", ids.tolist())
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
         """All inputs in one call; see ``EncodesBatches``."""
         from impls.unigram.viterbi import encode_segments  # noqa: PLC0415 - as above
 
@@ -67,9 +64,7 @@ class UnigramEncoder:
             _check_text(data, ends)
         return encode_segments(self.lexicon, *self.segments(data, ends))
 
-    def segments(
-        self, data: bytes, ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    def segments(self, data: bytes, ends: Longs) -> tuple[Bytes, Longs, Longs]:
         """What is segmented; see :func:`impls.unigram.normalizer.prepare`."""
         from impls.unigram.graphemes import cluster_ends  # noqa: PLC0415 - as above
         from impls.unigram.normalizer import prepare  # noqa: PLC0415
@@ -92,7 +87,7 @@ class UnigramEncoder:
             raise Unsupported(str(error)) from None
 
 
-def _check_text(data: bytes, ends: NDArray[np.int64]) -> None:
+def _check_text(data: bytes, ends: Longs) -> None:
     """Raise Unsupported unless each input is UTF-8."""
     try:
         data.decode()

@@ -19,9 +19,8 @@ from impls.wordpiece.variants import BERT, LLAMA_CPP, Variant
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Ints, Longs
     from impls.wordpiece.kernel import Encode
 
 
@@ -46,9 +45,7 @@ class WordPieceEncoder:
         ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
         return cast("list[int]", ids.tolist())
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         id_ends = np.empty(len(ends), dtype=np.int64)
         inputs = np.frombuffer(data, dtype=np.uint8)

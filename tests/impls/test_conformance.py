@@ -111,20 +111,18 @@ WRONG = {
 
 @pytest.mark.parametrize("kind", thorough_from(4, WRONG))
 def test_mutants_in_process_are_reported(kind):
-    spec = f"{MUTANTS}/in_process.py:{kind}"
-    problems = breaches(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
     rule, words = WRONG[kind]
-    assert rule in {problem.rule for problem in problems}
     with pytest.raises(AssertionError, match="breaches of the interface") as raised:
-        assert_conforms(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
+        assert_conforms(
+            f"{MUTANTS}/in_process.py:{kind}", toys("toy_acbb", "toy_ties", "toy_bytes")
+        )
+    assert f"- {rule} on " in str(raised.value)
     assert words in str(raised.value)
 
 
 PROGRAMS = {
     "floats": ("survival", "a float"),
     "claims": ("round-trip", "claims 'decode' but does not do it"),
-    "seq": ("survival", "with seq"),
-    "short": ("survival", "gave 0 results for 1 inputs"),
     "garbage": ("survival", "a line that is not JSON"),
     "exit": ("survival", "exited with status 3"),
     "leak": ("determinism", "(again)"),
@@ -169,10 +167,6 @@ class Base:
 
 class NoAbout(Base):
     about = None
-
-
-class Nameless(Base):
-    about = About(name="", version="1")
 
 
 class SaysTrue(Base):
@@ -232,7 +226,6 @@ class Batches(Base):
     ("implementation", "rule", "words"),
     [
         (NoAbout(), "about", "is a NoneType, not an About"),
-        (Nameless(), "about", "name is '', not a text"),
         (SaysTrue(), "supports", "True, neither None nor a line"),
         (LoadsNothing(), "load", "a NoneType without an encode method"),
         (Raises(), "survival", "errored (UnicodeDecodeError"),

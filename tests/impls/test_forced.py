@@ -225,33 +225,3 @@ def test_llama_3_late_tokens_are_decided_exactly():
             grammar = FiniteLanguage(sentences)
             expected = defined(tokenizer, context, text[4:size], sentences)
             assert exact.heal(context, text[4:size], Unlisted(grammar)).ids == expected
-
-
-@pytest.mark.parametrize("pretokenize", [True, False])
-def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, pretokenize):
-    """Bytes that are encoded or cut: twice as many for twice as long a text."""
-    seen = [0]
-
-    def counted(of, name, size):
-        plain = getattr(of, name)
-
-        def call(*given):
-            seen[0] += size(given[1])
-            return plain(*given)
-
-        monkeypatch.setattr(of, name, call)
-
-    counted(Tokenizer, "encode_pieces", lambda pieces: sum(map(len, pieces)))
-    counted(Tokenizer, "_encode", len)
-    counted(Tokenizer, "piece_ends", len)
-    exact = Exact(Tokenizer(sources.resolve("tekken_240911"), pretokenize=pretokenize))
-    work = []
-    for length in (1024, 2048, 4096):
-        forced = (b"the order of things, whichever; " * 200)[:length]
-        seen[0] = 0
-        exact.heal(Context(b"", ()), forced, Unlisted(FiniteLanguage([b"ing", b" 1", b"x"])))
-        work.append(seen[0])
-    # A constant part only helps: one that grows with the square of the length would give 4.
-    assert work[1] < 2.5 * work[0]
-    assert work[2] < 2.5 * work[1]
-    assert work[2] > 4000

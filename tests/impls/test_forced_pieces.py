@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from impls.forced.none import NoHealing
 from impls.forced.piece_tokenizer import PieceTokenizer
 from impls.forced.segments import Segments
 from impls.forced.spellings import Spellings
+from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
 from tests.breadth import thorough_from
@@ -281,24 +283,43 @@ def test_policies_that_take_no_pieces_are_left_out_or_named():
         named(["drop-pretoken"], toy)
 
 
-@pytest.mark.parametrize("model", ["mistral_v3", "unigram_bytes"])
-def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, model):
-    """Bytes that are encoded: twice as many for twice as long a text."""
-    seen = [0]
-    plain = Segments._tokens
+@pytest.mark.parametrize(
+    ("make", "model", "parts"),
+    [
+        (PieceTokenizer, "mistral_v3", [(Segments, "_tokens")]),
+        (PieceTokenizer, "unigram_bytes", [(Segments, "_tokens")]),
+        *(
+            (
+                partial(Tokenizer, pretokenize=cut),
+                "tekken_240911",
+                [(Tokenizer, "_encode"), (Tokenizer, "encode_pieces"), (Tokenizer, "piece_ends")],
+            )
+            for cut in (True, False)
+        ),
+    ],
+)
+def test_the_work_is_linear_in_the_forced_bytes(make, model, parts, monkeypatch):
+    """Bytes that are encoded or cut: twice as many for twice as long a text."""
+    seen = []
 
-    def call(self, text):
-        seen[0] += len(text)
-        return plain(self, text)
+    def counted(of, name):
+        plain = getattr(of, name)
 
-    monkeypatch.setattr(Segments, "_tokens", call)
-    exact = Exact(PieceTokenizer(sources.resolve(model)))
+        def call(self, given):
+            seen.append(len(given if isinstance(given, bytes) else b"".join(given)))
+            return plain(self, given)
+
+        monkeypatch.setattr(of, name, call)
+
+    for part in parts:
+        counted(*part)
+    exact = Exact(make(sources.resolve(model)))
     work = []
     for length in (1024, 2048, 4096):
         forced = (b"the order of things, whichever; " * 200)[:length]
-        seen[0] = 0
+        seen.clear()
         exact.heal(Context(b"", ()), forced, Unlisted(FiniteLanguage([b"ing", b" 1", b"x"])))
-        work.append(seen[0])
+        work.append(sum(seen))
     # One that grows with the square of the length would give 4.
     assert work[1] < 2.5 * work[0]
     assert work[2] < 2.5 * work[1]

@@ -23,9 +23,8 @@ from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from impls.adapters import llguidance, mistral_common, rs_bpe, sentencepiece, tiktoken, tokenizers
 from impls.adapters.common import Library, rank_trouble
 from impls.bpe.heap import IMPLEMENTATION as HEAP
-from impls.interface import Capability, Mode, Unsupported
+from impls.interface import Mode, Unsupported
 from impls.registry import resolve as resolve_implementation
-from tests.breadth import thorough_from
 from tests.data import data_path
 
 TEXT = Mode()
@@ -200,15 +199,6 @@ def test_ids_decide_alone_where_rank_trouble_says_so():
     assert kinds == {True, False}
 
 
-@pytest.mark.parametrize(
-    "name", thorough_from(1, ["tiktoken", "tokenizers", "mistral-common", "llguidance"])
-)
-def test_text_through_tekken(name):
-    tekken = resolve("tekken_240911")
-
-    assert agreeing(tekken, TEXT, SAMPLE.encode(), [name])
-
-
 def test_raw_and_special_through_tekken():
     tekken = resolve("tiny_tekken")
     special = loaded("bpe.heap", tekken).encode(SAMPLE.encode(), SPECIAL)
@@ -236,25 +226,6 @@ def test_text_only_where_text_it_must_be(name):
 
     with pytest.raises(Unsupported, match="UTF-8"):
         encoder.encode(b"a\xff", TEXT)
-
-
-@pytest.mark.parametrize(
-    ("name", "source"),
-    [
-        ("tiktoken", "tekken_240911"),
-        ("tokenizers", "tekken_240911"),
-        ("mistral-common", "tekken_240911"),
-        ("llguidance", "tekken_240911"),
-        ("sentencepiece", "mistral_v3"),
-        ("tokenizers", "mistral_v3"),
-        ("mistral-common", "mistral_v3"),
-    ],
-)
-def test_decode_gives_the_text_back(name, source):
-    encoder = loaded(name, resolve(source))
-
-    assert Capability.DECODE in ADAPTERS[name].about.capabilities
-    assert encoder.decode(encoder.encode(SAMPLE.encode(), TEXT)) == SAMPLE.encode()
 
 
 def test_offsets_count_bytes():

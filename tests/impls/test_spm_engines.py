@@ -41,8 +41,11 @@ def assert_alike(vocabulary, engine, ours, inputs, rng, mode=TEXT):
 def test_random_models_as_sentencepiece(drawn):
     vocabulary, inputs = drawn
     engine, ours = ENGINE.load(vocabulary), SENTENCEPIECE.load(vocabulary)
+    rng = random.Random(1)
+    letters = sorted({c for piece in vocabulary.pieces[-3:] for c in piece.text})
+    long = ["".join(rng.choices(letters, k=size)).encode() for size in (16, 48, 512)]
 
-    assert_alike(vocabulary, engine, ours, inputs, random.Random(1))
+    assert_alike(vocabulary, engine, ours, [*inputs, *long], rng)
 
 
 def random_inputs(vocabulary, rng, count):

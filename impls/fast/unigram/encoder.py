@@ -13,10 +13,9 @@ from impls.unigram.encoder import Implementation, UnigramEncoder
 from impls.unigram.variants import SENTENCEPIECE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
+    from impls.kernels.layout import Ints, Longs
 
 
 class FastEncoder(UnigramEncoder):
@@ -28,9 +27,7 @@ class FastEncoder(UnigramEncoder):
         super().__init__(vocabulary, SENTENCEPIECE)
         self._words = by_words(vocabulary, self.lexicon)
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         if self._words is None:
             return super().encode_batch(data, ends, mode)
