@@ -1,14 +1,16 @@
-"""How our encoders warm up: each of their methods is called once on a few bytes.
+"""What our compiled encoders share: one call for a batch, and a text is a batch of one.
 
-Numba compiles a function for the types of its first call, which takes seconds; here nobody counts
-them. See :class:`impls.interface.WarmsUp`.
+Numba compiles a function for the types of its first call, which takes seconds. So an encoder is
+called once when it is loaded, and can call all that it has where nobody counts the seconds
+(:class:`impls.interface.WarmsUp`).
 """
 
 from __future__ import annotations
 
 import contextlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -26,6 +28,9 @@ from impls.interface import (
     Splits,
 )
 from impls.prepared import Prepares, PreparesCount
+
+if TYPE_CHECKING:
+    from impls.kernels.layout import Ints, Longs
 
 TEXT = "a b\u00e9 12".encode()
 """Letters, a space, a character of two bytes, digits: no more than a vocabulary may have."""
@@ -49,14 +54,37 @@ CALLS: tuple[tuple[type, Callable[[Any, Mode], object]], ...] = (
 """What has each method, and a call of it."""
 
 
-def warm_up(encoder: Encoder, modes: Sequence[Mode]) -> None:
-    """Call all that an encoder has on a few bytes, in each of these modes.
+class BatchEncoder(ABC):
+    """An encoder whose calls are all one for a batch."""
 
-    What it does not do, or what the vocabulary has no token for, is passed over: by then its code
-    is compiled.
-    """
-    for mode in modes:
-        for kind, call in CALLS:
-            if isinstance(encoder, kind):
-                with contextlib.suppress(Exception):
-                    call(encoder, mode)
+    @abstractmethod
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
+        """All inputs in one compiled call; see ``EncodesBatches``."""
+
+    def encode(self, data: bytes, mode: Mode) -> list[int]:
+        """The ids of one input. Raises as ``encode_batch`` does."""
+        ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
+        return cast("list[int]", ids.tolist())
+
+    def warm_up(self, modes: Sequence[Mode]) -> None:
+        """Call all that the encoder has on a few bytes, in each of these modes.
+
+        What it does not do, or what the vocabulary has no token for, is passed over: by then its
+        code is compiled.
+        """
+        for mode in modes:
+            for kind, call in CALLS:
+                if isinstance(self, kind):
+                    with contextlib.suppress(Exception):
+                        call(self, mode)
+
+
+def are_texts(data: bytes, ends: Longs) -> bool:
+    """Whether all inputs of a batch are UTF-8."""
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        return False
+    # All of it is, so that only an end inside a character spoils inputs.
+    begins = np.frombuffer(data, dtype=np.uint8)[ends[ends < len(data)]]
+    return not (begins & 0xC0 == 0x80).any()
