@@ -75,27 +75,6 @@ def test_programs_conform(program):
     assert_conforms(f"cmd:{sys.executable} {program}")
 
 
-SILENT = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    said = {"hello": {"protocol": 1, "name": "silent", "version": "1", "language": "python",
-                      "operations": ["encode"], "algorithms": ["bpe"]}, "load": {"ok": True}}
-    said = said.get(asked["op"], {"unsupported": "not in this mode"})
-    print(json.dumps({"seq": asked["seq"], **said}), flush=True)
-"""
-
-
-def test_a_program_that_answers_in_no_mode_does_not_conform(tmp_path):
-    program = tmp_path / "silent.py"
-    program.write_text(SILENT)
-    spec = f"cmd:{sys.executable} {program}"
-    with pytest.raises(AssertionError, match="- answers on toy_bytes: nothing was"):
-        assert_conforms(spec, toys("toy_bytes"))
-    with pytest.raises(AssertionError, match="the first answer was Unsupported: not in this mode"):
-        assert_conforms(spec)
-
-
 WRONG = {
     "AlwaysWrong": ("equivalence", "in mini-always-wrong"),
     "OneToken": ("equivalence", "b'ac': token 0: 3 ('ac') in bpe.naive, 2 ('c') in mini-one-token"),

@@ -1,8 +1,5 @@
 """Adapters of the field: the ids of the reference on plain text, and the recipe that they are."""
 
-import subprocess
-import sys
-
 import numpy as np
 import pytest
 
@@ -15,6 +12,7 @@ from impls.interface import Mode, Reproducible, Unsupported
 from impls.prepared import Prepares
 from tests.breadth import thorough_from
 from tests.data import data_path
+from tests.impls import recipes
 from tests.impls.test_peers import ranked
 
 TEXT = Mode()
@@ -97,17 +95,10 @@ def test_an_adapter_is_its_recipe(name, tmp_path):
     recipe = found.recipe(vocabulary, TEXT)
     distribution = found.about.name.removesuffix("-slow").removesuffix("-converted")
     assert recipe.requirements[0].startswith(f"{distribution}==")
-    (tmp_path / recipe.artifact_name).write_bytes(recipe.artifact)
     data = TEXTS[2]
-    # Where nothing of ours can be imported.
-    code = f"VOCABULARY = {str(tmp_path / recipe.artifact_name)!r}\n{recipe.code}\n"
-    code += f"ids = list(map(int, encode({data!r})))\nprint(ids, decode(ids))\n"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    ids = list(found.load(vocabulary).encode(data, TEXT))
-    assert done.stdout.splitlines()[-1].startswith(str(ids))
-    assert name in ASTRAY or "Hello world" in done.stdout
+    ids, text = recipes.run(recipe, data, tmp_path)
+    assert ids == list(found.load(vocabulary).encode(data, TEXT))
+    assert name in ASTRAY or "Hello world" in text
 
 
 @pytest.mark.parametrize("name", thorough_from(1, ["riptoken", "kitoken", "transformers"]))

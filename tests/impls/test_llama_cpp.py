@@ -1,7 +1,5 @@
 """llama.cpp's tokenizers by its C API: the structure's layouts, modes, deaths, reproducers."""
 
-import json
-import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -23,6 +21,7 @@ from harness.workers.pool import WorkerPool
 from impls.adapters import llama_cpp
 from impls.adapters.llama_cpp import IMPLEMENTATION, Refused, vocab_only_offset
 from impls.interface import Mode, Unsupported
+from tests.impls import recipes
 
 try:
     ABOUT = IMPLEMENTATION.about
@@ -134,25 +133,11 @@ def test_an_own_file_is_used_unless_it_was_given_another_pattern(tmp_path):
 def test_a_recipe_runs_without_tokgate(name, mode, tmp_path):
     vocabulary = sources.resolve(name)
     recipe = IMPLEMENTATION.recipe(vocabulary, mode)
-    run = run_recipe(recipe.code, recipe.artifact, f"{tmp_path}", "the <s> 12")
-    assert run.returncode == 0, run.stderr
+    ids, text = recipes.run(recipe, b"the <s> 12", tmp_path)
     encoder = IMPLEMENTATION.load(vocabulary)
-    ids = encoder.encode(b"the <s> 12", mode)
-    assert json.loads(run.stdout) == [ids, encoder.decode(ids).decode()]
+    assert ids == encoder.encode(b"the <s> 12", mode)
+    assert text == encoder.decode(ids).decode()
     assert recipe.requirements == (f"xllamacpp=={version('xllamacpp')}",)
-
-
-def run_recipe(code, artifact, folder, text):
-    with open(f"{folder}/vocabulary.gguf", "wb") as file:  # noqa: PTH123
-        file.write(artifact)
-    script = (
-        f"VOCABULARY = {folder + '/vocabulary.gguf'!r}\n{code}\nimport json, sys\n"
-        f"ids = encode({text.encode()!r})\nprint(json.dumps([ids, decode(ids).decode()]))\n"
-        "assert not {'impls', 'corpora', 'harness'} & set(sys.modules)\n"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=folder
-    )
 
 
 # Deaths, through the harness
