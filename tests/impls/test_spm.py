@@ -9,7 +9,6 @@ from corpora.vocabularies.sources import resolve
 from impls.interface import Mode, Rejected
 from impls.spm import variants
 from impls.spm.encoder import LLAMA_CPP, SENTENCEPIECE, SpmEncoder
-from tests.data import data_path
 from tests.impls.spm_definition import BYTES, by_llama_cpp, spm, vocabularies
 
 TEXT = Mode()
@@ -196,18 +195,3 @@ def test_decoding_by_llama_cpp():
 
     decoded = LLAMA_CPP.load(vocabulary).decode([ids[text] for text in order])
     assert decoded == b"a" + "▁c".encode() + b" a\xe2</s>"
-
-
-@pytest.mark.data
-@pytest.mark.parametrize("implementation", [LLAMA_CPP, SENTENCEPIECE])
-def test_golden_vectors_of_llama_cpp(implementation):
-    """Lawful for SentencePiece, too: all of them are UTF-8 without control tokens."""
-    path = data_path("gguf/ggml-vocab-llama-spm.gguf")
-    inputs = path.with_suffix(".gguf.inp").read_bytes().split(b"\n__ggml_vocab_test__\n")
-    lines = path.with_suffix(".gguf.out").read_text().split("\n")
-    expected = [[int(number) for number in line.split()] for line in lines]
-    encoder = implementation.load(resolve(str(path)))
-
-    assert len(inputs) == 47
-    assert [encoder.encode(data, TEXT) for data in inputs] == expected[:47]
-    assert_batch(encoder, inputs, expected[:47])

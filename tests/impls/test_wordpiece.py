@@ -19,10 +19,8 @@ from impls.errors import ImplementationError
 from impls.interface import Mode, Rejected, Unsupported
 from impls.wordpiece.encoder import BERT_IMPLEMENTATION, LLAMA_CPP_IMPLEMENTATION
 from impls.wordpiece.variants import BERT, LLAMA_CPP
-from tests.data import data_path
 
 TEXT = Mode()
-GOLDEN = "gguf/ggml-vocab-bert-bge.gguf"
 SCALARS = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
 ODD = "aabcéÉΣσςİıßẞ日豈한Åſﬁ\u0301\u0327\u302e\u1b44"
 """Letters that casing, decomposition and reordering change; all older than any engine's tables."""
@@ -223,19 +221,6 @@ def test_marks_are_put_in_the_order_of_tokenizers():
 
     for run in runs:
         assert ours.encode(run.encode(), TEXT) == theirs.encode(run.encode(), TEXT), ascii(run)
-
-
-@pytest.mark.data
-def test_the_golden_vectors_of_llama_cpp():
-    vocabulary = resolve(str(data_path(GOLDEN)))
-    encoder = LLAMA_CPP_IMPLEMENTATION.load(vocabulary)
-    separator = b"\n__ggml_vocab_test__\n"
-    inputs = data_path(f"{GOLDEN}.inp").read_bytes().split(separator)
-    lines = data_path(f"{GOLDEN}.out").read_text().split("\n")
-
-    assert len(inputs) == len(lines) == 47
-    for data, line in zip(inputs, lines, strict=True):
-        assert encoder.encode(data, TEXT) == [int(number) for number in line.split()], data
 
 
 # Worked examples
