@@ -298,10 +298,9 @@ def late_of_llama3(llama, rng):
     "name",
     [
         "tekken_240911",
-        pytest.param("cl100k_base", marks=pytest.mark.data),
         *(
             pytest.param(name, marks=[pytest.mark.data, pytest.mark.thorough])
-            for name in ("o200k_base", "llama3")
+            for name in ("cl100k_base", "o200k_base", "llama3")
         ),
     ],
 )
