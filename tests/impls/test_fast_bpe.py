@@ -59,7 +59,10 @@ def assert_alike(drawn, pieces, given=()):
 def drawn_pieces(rng, letters, count):
     """Pieces of all lengths, runs among them, and many of them again and again."""
     several = [random_text(rng, letters, 800)[: rng.choice(LENGTHS)] for _ in range(30)]
-    several += [bytes([rng.choice(letters)]) * rng.choice(LENGTHS) for _ in range(6)]
+    for _ in range(6):  # a run, and one of its length that is disturbed near its end
+        run = bytes([rng.choice(letters)]) * rng.choice(LENGTHS)
+        at = max(0, len(run) - rng.choice([1, 1, 7, 9, 40]))
+        several += [run, run[:at] + bytes(rng.choices(letters, k=1 if run else 0)) + run[at + 1 :]]
     several += [text[:-1] + b"\0" for text in several[:4]]  # as what fills a key up, for one
     several = [text for text in several if set(text) <= set(letters)]
     return rng.choices(several, k=count)
