@@ -28,7 +28,7 @@ INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 RAW = Mode(pretokenize=False)
 FAST = in_order(implementations.encoder_of)
 CACHED = in_order(implementations.caching_encoder_of)
-LENGTHS = (0, 1, 2, 3, 5, 8, 15, 16, 17, 20, 31, 32, 33, 40, 61, 62, 63, 100, 127, 128, 300)
+LENGTHS = (0, 1, 2, 3, 5, 8, 9, 12, 15, 16, 17, 20, 31, 32, 33, 40, 61, 62, 63, 100, 127, 128, 300)
 """Around the longest pieces that have a key, a row in the cache, a run, and a place in a batch."""
 
 
@@ -59,10 +59,10 @@ def assert_alike(drawn, pieces, given=()):
 def drawn_pieces(rng, letters, count):
     """Pieces of all lengths, runs among them, and many of them again and again."""
     several = [random_text(rng, letters, 800)[: rng.choice(LENGTHS)] for _ in range(30)]
-    for _ in range(6):  # a run, and one of its length that is disturbed near its end
-        run = bytes([rng.choice(letters)]) * rng.choice(LENGTHS)
-        at = max(0, len(run) - rng.choice([1, 1, 7, 9, 40]))
-        several += [run, run[:at] + bytes(rng.choices(letters, k=1 if run else 0)) + run[at + 1 :]]
+    several += [bytes([rng.choice(letters)]) * rng.choice(LENGTHS) for _ in range(6)]
+    for text in filter(None, several[:]):  # one of its length that differs near its end
+        at = max(0, len(text) - rng.choice([1, 1, 7, 9, 40]))
+        several.append(text[:at] + bytes([rng.choice(letters)]) + text[at + 1 :])
     several += [text[:-1] + b"\0" for text in several[:4]]  # as what fills a key up, for one
     several = [text for text in several if set(text) <= set(letters)]
     return rng.choices(several, k=count)
