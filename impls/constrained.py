@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Literal, Protocol, TypeVar, runtime_checkable
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
-    import numpy as np
-    from numpy.typing import NDArray
+    from impls.kernels.layout import Flags
 
 S = TypeVar("S")
 
@@ -34,7 +33,7 @@ class OutsideMask(ValueError):
 class Matcher(Protocol):
     """A grammar that tokens are followed through, from its start on."""
 
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self) -> Flags:
         """Whether each id may come next: an entry for each id of the vocabulary."""
         ...
 

@@ -51,9 +51,8 @@ from impls.standard_error import TRIM_SECONDS, log_file, log_tail, trim
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Ints, Longs
 
 PROTOCOL_VERSION = 1
 HELLO_SECONDS = 20.0
@@ -313,9 +312,7 @@ class ExternalEncoder(Timed, HealsByProgram):
             return Died("protocol", _lacks("encode", "ids", result))
         return ids
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
         """Many inputs in one request. Raises what the first of them raises."""
         starts = [0, *ends.tolist()]
         inputs = [data[a:b] for a, b in zip(starts, ends.tolist(), strict=False)]

@@ -27,10 +27,9 @@ from impls.interface import Mode, Unsupported
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Encoder, Implementation
+    from impls.kernels.layout import Ints, Longs
 
 AGAIN = ("reloaded", "respelled")
 """These methods give another encoder, which is wrapped like the first one."""
@@ -153,9 +152,7 @@ def _interval(
     return counts
 
 
-def _batch(
-    call: Any, data: bytes, ends: NDArray[np.int64], mode: Mode
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _batch(call: Any, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
     text, places = text_of(data), _characters(data)
     inside = places[ends]
     if np.any(inside < 0):
@@ -172,10 +169,10 @@ COUNTING: dict[str, Callable[..., object]] = {
 }
 
 
-def _characters(data: bytes) -> NDArray[np.int64]:
+def _characters(data: bytes) -> Longs:
     """For each place in UTF-8 the number of characters before it; -1 inside a character."""
     starts = np.append((np.frombuffer(data, np.uint8) & 0xC0) != 0x80, True)
-    places: NDArray[np.int64] = np.where(starts, np.cumsum(starts) - 1, -1)
+    places: Longs = np.where(starts, np.cumsum(starts) - 1, -1)
     return places
 
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Literal, cast
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer
+from impls.batch_encoder import BatchEncoder
 from impls.bpe.spelling import Spellings
 from impls.interface import About, Capability, Law, Mode, Rejected, Unsupported
 from impls.kernels.layout import Ints, Longs
 from impls.pretokenize.unicode_version import UNICODE_VERSION
-from impls.warm_up import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -34,7 +34,7 @@ The fast kernel writes a few ids past the last one (``impls/fast/bpe/piece_resul
 _SPECIAL: tuple[Literal["none", "all"], ...] = ("none", "all")
 
 
-class BpeEncoder:
+class BpeEncoder(BatchEncoder):
     """A compiled encoder with a vocabulary's tables. Holds no state between calls.
 
     Nor does it hold the vocabulary, which takes as much memory as the tables.
@@ -51,10 +51,6 @@ class BpeEncoder:
             for pretokenize in (False, True)
             for special in _SPECIAL
         }
-
-    def warm_up(self, modes: Sequence[Mode]) -> None:
-        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
-        warm_up(self, modes)
 
     def takes_whole(self, mode: Mode) -> bool:
         """Whether each input is one piece as it is, so that nothing has to be cut."""

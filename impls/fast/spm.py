@@ -33,7 +33,7 @@ from impls.compiled.jit import njit
 from impls.fast.bpe.backtracking_kernel import ROOMS as FAST_ROOMS
 from impls.fast.bpe.backtracking_kernel import block_of, encode_pieces
 from impls.fast.kernels.intrinsics import lacking
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes, Flags, Ints, Longs
 from impls.kernels.table_cache import arrays_of
 from impls.spm.merging import frozen_symbol
 
@@ -62,11 +62,11 @@ class Emission(NamedTuple):
     length 1 is the token's own. byte_ids, unknown_id: as in ``Lexicon``.
     """
 
-    ids: NDArray[np.int32]
-    spellings: NDArray[np.int64]
+    ids: Ints
+    spellings: Longs
     run: int
-    runs: NDArray[np.int32]
-    byte_ids: NDArray[np.int32]
+    runs: Ints
+    byte_ids: Ints
     unknown_id: int
 
 
@@ -99,7 +99,7 @@ def over_bytes(
 
 
 def _tables(
-    vocabulary: Vocabulary, read: Reading, emitted: NDArray[np.int32]
+    vocabulary: Vocabulary, read: Reading, emitted: Ints
 ) -> tuple[NDArray[np.generic], ...] | None:
     """The block of the byte-pair encoder; of :class:`Emission` the ids, the spellings, the runs,
     and the run as the one entry of an array; and whether a user-defined symbol begins with a byte.
@@ -153,7 +153,7 @@ def _tables(
     return block, ids, spellings, by_length, np.array([run], dtype=np.int32), begins
 
 
-def _built(rows: NDArray[np.int32]) -> NDArray[np.int64]:
+def _built(rows: Ints) -> Longs:
     """The pieces that merges build, by id."""
     return np.flatnonzero(np.bincount(rows[:, 2]))
 
@@ -187,7 +187,7 @@ def _runs(read: Reading) -> tuple[str, list[int]]:
     return "", []
 
 
-def _in_the_way(read: Reading, rows: NDArray[np.int32]) -> bool:
+def _in_the_way(read: Reading, rows: Ints) -> bool:
     """Whether two pieces of the same score may want the same symbol, or are part of each other."""
     left, right, merged = rows.T.astype(np.int64)
     if not len(merged):
@@ -219,20 +219,18 @@ def _beginnings(characters: Iterable[bytes]) -> list[bytes]:
     return sorted(found, key=lambda token: (len(token), token))
 
 
-def _encoder(
-    block: NDArray[np.int32], emission: Emission, begins: NDArray[np.bool_]
-) -> EncodeTexts:
+def _encoder(block: Ints, emission: Emission, begins: Flags) -> EncodeTexts:
     """The encoder. begins: whether a user-defined symbol begins with a byte."""
     tokens = len(emission.ids)
     cuts = bool(begins.any())
 
     def encode_texts(
         lexicon: Lexicon,
-        text: NDArray[np.uint8],
-        ends: NDArray[np.int64],
-        given: NDArray[np.int64],
-        id_ends: NDArray[np.int64],
-    ) -> tuple[NDArray[np.int32], int]:
+        text: Bytes,
+        ends: Longs,
+        given: Longs,
+        id_ends: Longs,
+    ) -> tuple[Ints, int]:
         counts = None
         piece_ends, known = ends, given
         if len(given):
@@ -254,15 +252,15 @@ def _encoder(
 
 @njit
 def cut(
-    frozen: NDArray[np.int32],
-    frozen_ids: NDArray[np.int64],
+    frozen: Ints,
+    frozen_ids: Longs,
     longest_frozen: int,
-    begins: NDArray[np.bool_],
-    text: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    given: NDArray[np.int64],
+    begins: Flags,
+    text: Bytes,
+    ends: Longs,
+    given: Longs,
     tokens: int,
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+) -> tuple[Longs, Longs, Longs]:
     """The texts in pieces: user-defined symbols, which merge with nothing, and what is between.
 
     begins: whether a symbol begins with a byte. given: as in :func:`emit_all`, what texts become
@@ -298,11 +296,11 @@ def cut(
 
 @njit
 def _next_symbol(
-    frozen: NDArray[np.int32],
-    frozen_ids: NDArray[np.int64],
+    frozen: Ints,
+    frozen_ids: Longs,
     longest_frozen: int,
-    begins: NDArray[np.bool_],
-    text: NDArray[np.uint8],
+    begins: Flags,
+    text: Bytes,
     position: int,
     end: int,
 ) -> tuple[int, int, int]:
@@ -321,10 +319,10 @@ def _next_symbol(
 @njit
 def emit_all(
     emission: Emission,
-    tokens: NDArray[np.int32],
-    token_ends: NDArray[np.int64],
-    id_ends: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], int]:
+    tokens: Ints,
+    token_ends: Longs,
+    id_ends: Longs,
+) -> tuple[Ints, int]:
     """The ids of tokens over bytes, text by text.
 
     tokens: those that are none are ids, as many more as there are tokens. token_ends: of each text.

@@ -23,13 +23,11 @@ from impls.fast.bpe.words import keep_keys, spell
 from impls.fast.kernels.intrinsics import lacking
 from impls.fast.kernels.many_bytes import LOADED
 from impls.fast.kernels.word_cuts import CUT, ENDS, cut
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
 from impls.wordpiece.characters import ALONE, CODE_BITS, NOTHING, SEPARATOR
 from impls.wordpiece.kernel import REFUSED, symbols_of, words_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from impls.wordpiece.kernel import Encode, Lexicon
 
 BLOCK = 2048
@@ -50,9 +48,7 @@ def by_words(lexicon: Lexicon) -> Encode | None:
     cuts = make_cuts(lexicon)
     local = threading.local()
 
-    def encode(
-        data: NDArray[np.uint8], ends: NDArray[np.int64], id_ends: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
+    def encode(data: Bytes, ends: Longs, id_ends: Longs) -> Ints:
         text = np.empty(len(data) + SPARE, dtype=np.uint8)
         text[: len(data)] = data
         text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
@@ -64,7 +60,7 @@ def by_words(lexicon: Lexicon) -> Encode | None:
     return encode
 
 
-def make_cuts(lexicon: Lexicon) -> NDArray[np.uint8]:
+def make_cuts(lexicon: Lexicon) -> Bytes:
     """The table of :func:`impls.fast.kernels.word_cuts.cut`: around ASCII that is part of no word.
 
     White space goes with the word behind it.
@@ -83,12 +79,12 @@ def make_cuts(lexicon: Lexicon) -> NDArray[np.uint8]:
 @njit
 def encode_words(
     lexicon: Lexicon,
-    cuts: NDArray[np.uint8],
-    cache: NDArray[np.int64],
-    text: NDArray[np.uint8],
-    segments: NDArray[np.int64],
-    id_ends: NDArray[np.int64],
-) -> NDArray[np.int32]:
+    cuts: Bytes,
+    cache: Longs,
+    text: Bytes,
+    segments: Longs,
+    id_ends: Longs,
+) -> Ints:
     """Encode each input, a row of where it ends in ``text`` and EMPTY; as ``encode_inputs`` does.
 
     cuts: of :func:`make_cuts`. cache: see :mod:`impls.fast.bpe.piece_cache`. text: has SPARE bytes

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from impls.wordpiece.encoder import WordPieceEncoder, WordPieceImplementation
@@ -12,7 +10,6 @@ from impls.wordpiece.variants import LLAMA_CPP as LLAMA_CPP_VARIANT
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About
     from impls.wordpiece.variants import Variant
 
 
@@ -29,15 +26,8 @@ class FastEncoder(WordPieceEncoder):
 class FastImplementation(WordPieceImplementation):
     """WordPiece in one variant, with all that is there for its speed."""
 
-    @cached_property
-    def about(self) -> About:
-        """Who it is."""
-        about = super().about
-        return replace(about, name=f"{about.name}.fast")
-
-    def encoder(self, vocabulary: Vocabulary) -> FastEncoder:
-        """The encoder, as yet uncompiled."""
-        return FastEncoder(vocabulary, self.variant)
+    encoder_type = FastEncoder
+    suffix = ".fast"
 
 
 BERT = FastImplementation(BERT_VARIANT)

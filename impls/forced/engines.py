@@ -31,11 +31,10 @@ from impls.forced.interface import Healed, first_tokens
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from impls.constrained import Constrains, Matcher
     from impls.forced.interface import Context, GrammarState
     from impls.forced.tokenizer import AnyTokenizer
+    from impls.kernels.layout import Flags
 
 
 Schema: TypeAlias = "Mapping[str, Any] | bool"
@@ -269,7 +268,7 @@ class ByWays:
     ) -> None:
         self._size, self._state, self._ways, self._after = size, state, ways, after
 
-    def allowed(self) -> NDArray[np.bool_]:
+    def allowed(self) -> Flags:
         """See :class:`impls.constrained.Matcher`."""
         mask = np.zeros(self._size + 1, dtype=np.bool_)
         mask[self._ways(self._state)] = True

@@ -20,7 +20,7 @@ from corpora.vocabularies.tables_on_disk import kept
 from impls.pretokenize import unicode_version
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from impls.kernels.layout import Bytes
 
 UPPER = 0
 """``[\\p{Lu}\\p{Lt}]``, of which a word of o200k or tekken is begun."""
@@ -59,7 +59,7 @@ _EXPRESSIONS = (
 
 
 @lru_cache(maxsize=1)
-def class_table() -> NDArray[np.uint8]:
+def class_table() -> Bytes:
     """The class of each code point; 0x110000 entries, read-only.
 
     Takes about 0.1 s, once on a machine. Surrogates have the class of the unassigned.
@@ -69,7 +69,7 @@ def class_table() -> NDArray[np.uint8]:
     return kept(name, lambda: _classified().view(np.int32), made_by).view(np.uint8)
 
 
-def _classified() -> NDArray[np.uint8]:
+def _classified() -> Bytes:
     text = unicode_version.all_code_points_as_of_unicode_16()
     table = np.full(sys.maxunicode + 1, OTHER, dtype=np.uint8)
     for number, expression in _EXPRESSIONS:

@@ -24,14 +24,13 @@ from impls.pretokenize.unicode_version import as_of_unicode_16, in_form
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
+    from impls.kernels.layout import Bytes, Longs
 
     Split = Callable[
-        [NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]],
-        tuple[NDArray[np.int64], NDArray[np.int64]] | None,
+        [Bytes, Longs, Longs],
+        tuple[Longs, Longs] | None,
     ]
     """A function of this type takes the parts' data, where each part ends, and what is given (as in
     :class:`Pieces`). It gives where each piece ends, and how many pieces there are up to and with
@@ -49,9 +48,9 @@ class Pieces:
     """
 
     data: bytes
-    ends: NDArray[np.int64]
-    given: NDArray[np.int64]
-    counts: NDArray[np.int64]
+    ends: Longs
+    given: Longs
+    counts: Longs
 
 
 NONE_GIVEN = np.empty(0, dtype=np.int64)
@@ -80,7 +79,7 @@ class PlainCutter:
         splits = mode.pretokenize and self._splits
         return not (splits or self._form or self._texts(mode))
 
-    def cut(self, data: bytes, ends: NDArray[np.int64], mode: Mode) -> Pieces:
+    def cut(self, data: bytes, ends: Longs, mode: Mode) -> Pieces:
         """Cut a batch (as in ``EncodesBatches``). Raises Unsupported for invalid UTF-8."""
         if self.takes_whole(mode):
             return Pieces(data, ends, NONE_GIVEN, np.arange(1, len(ends) + 1, dtype=np.int64))
@@ -112,9 +111,7 @@ class PlainCutter:
         padded = np.concatenate((np.zeros(1, dtype=np.int64), counts))
         return Pieces(data, piece_ends, np.repeat(given, np.diff(padded)), padded[part_counts])
 
-    def _split(
-        self, data: bytes, part_ends: NDArray[np.int64], given: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _split(self, data: bytes, part_ends: Longs, given: Longs) -> tuple[Longs, Longs]:
         """What a scanner does, by the `regex` package."""
         lengths: list[int] = []
         counts: list[int] = []
@@ -168,7 +165,7 @@ def _decode(data: bytes) -> str:
         raise Unsupported(f"the pre-tokenizer needs UTF-8: {error.reason}") from None
 
 
-def _check(data: bytes, ends: NDArray[np.int64]) -> None:
+def _check(data: bytes, ends: Longs) -> None:
     """Raise Unsupported if an input is not UTF-8."""
     start = 0
     for end in ends.tolist():
@@ -176,7 +173,7 @@ def _check(data: bytes, ends: NDArray[np.int64]) -> None:
         start = end
 
 
-def _normalized(data: bytes, ends: NDArray[np.int64], form: str) -> tuple[bytes, NDArray[np.int64]]:
+def _normalized(data: bytes, ends: Longs, form: str) -> tuple[bytes, Longs]:
     """All inputs in a Unicode normalization form, and where they end now."""
     texts: list[bytes] = []
     start = 0

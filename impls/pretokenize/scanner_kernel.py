@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.compiled.jit import njit
-from impls.kernels.layout import EMPTY, PLACE
+from impls.kernels.layout import EMPTY, PLACE, Bytes, Longs
 from impls.pretokenize.character_classes import APOSTROPHE, UPPER
 from impls.pretokenize.scanner_rules import (
     CAPITALS_AFTER,
@@ -48,7 +48,7 @@ _LONG_S = (0xC5, 0xBF)
 
 
 @njit
-def contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) -> int:
+def contraction_end(data: Bytes, start: int, end: int, fold: bool) -> int:
     """Where ``'s|'t|'re|'ve|'m|'ll|'d`` ends, whose apostrophe is at ``start``.
 
     ``start`` if it is none. fold: as in ``(?i:..)``.
@@ -72,11 +72,11 @@ def contraction_end(data: NDArray[np.uint8], start: int, end: int, fold: bool) -
 
 @njit
 def classify(
-    data: NDArray[np.uint8],
+    data: Bytes,
     start: int,
     end: int,
-    table: NDArray[np.uint8],
-    noted: NDArray[np.uint8],
+    table: Bytes,
+    noted: Bytes,
 ) -> bool:
     """Note the characters of ``data[start:end]``; false if that is no UTF-8.
 
@@ -122,7 +122,7 @@ def classify(
 
 
 @njit
-def _capitals(noted: NDArray[np.uint8], place: int) -> int:
+def _capitals(noted: Bytes, place: int) -> int:
     """How many bytes of capitals there are right before a character."""
     size = 0
     while int(noted[place - 1 - size]) & CLASS_MASK == UPPER:
@@ -132,15 +132,15 @@ def _capitals(noted: NDArray[np.uint8], place: int) -> int:
 
 @njit
 def scan(
-    data: NDArray[np.uint8],
-    noted: NDArray[np.uint8],
+    data: Bytes,
+    noted: Bytes,
     base: int,
     at: int,
     end: int,
     automaton: NDArray[np.uint16],
     fold: bool,
     white_to_end: bool,
-    piece_ends: NDArray[np.int64],
+    piece_ends: Longs,
     count: int,
 ) -> int:
     """Split ``data[at:end]``; ``count`` ends have been written. Returns their new number.
@@ -190,16 +190,16 @@ def scan(
 
 @njit
 def scan_parts(
-    data: NDArray[np.uint8],
-    table: NDArray[np.uint8],
-    noted: NDArray[np.uint8],
-    part_ends: NDArray[np.int64],
-    given: NDArray[np.int64],
+    data: Bytes,
+    table: Bytes,
+    noted: Bytes,
+    part_ends: Longs,
+    given: Longs,
     automaton: NDArray[np.uint16],
     fold: bool,
     white_to_end: bool,
-    piece_ends: NDArray[np.int64],
-    part_counts: NDArray[np.int64],
+    piece_ends: Longs,
+    part_counts: Longs,
 ) -> int:
     """Split each part as if it were a text of its own; the number of pieces, or NO_UTF8.
 

@@ -19,15 +19,15 @@ from impls.pretokenize.scanner_rules import Rules, automaton
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from impls.kernels.layout import Bytes, Longs
 
 
 def split_parts(
     rules: Rules,
-    data: NDArray[np.uint8],
-    part_ends: NDArray[np.int64],
-    given: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    data: Bytes,
+    part_ends: Longs,
+    given: Longs,
+) -> tuple[Longs, Longs] | None:
     """The ends of all pieces, and their number up to each part; None if a part is not UTF-8.
 
     See :func:`scan_parts`.

@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.compiled.jit import njit
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
 from impls.kernels.trie import build_trie, child, token_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
 
 _STAYS = -2
 """The id of what is found and stays text."""
@@ -21,13 +20,13 @@ _STAYS = -2
 
 @njit
 def _cut_out(
-    data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    trie: NDArray[np.int32],
-    ids: NDArray[np.int64],
-    part_ends: NDArray[np.int64],
-    given: NDArray[np.int64],
-    counts: NDArray[np.int64],
+    data: Bytes,
+    ends: Longs,
+    trie: Ints,
+    ids: Longs,
+    part_ends: Longs,
+    given: Longs,
+    counts: Longs,
 ) -> int:
     """See :meth:`SpecialTexts.cut_out`; returns the number of parts."""
     count = start = 0
@@ -76,9 +75,7 @@ class SpecialTexts:
     def __bool__(self) -> bool:
         return bool((self._ids >= 0).any())
 
-    def cut_out(
-        self, data: NDArray[np.uint8], ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def cut_out(self, data: Bytes, ends: Longs) -> tuple[Longs, Longs, Longs]:
         """Part inputs (``data``, ``ends`` as in ``EncodesBatches``, UTF-8) at these texts.
 
         Returns where each part ends, its id or EMPTY for ordinary text, and the number of parts

@@ -8,7 +8,7 @@ from __future__ import annotations
 import contextlib
 from functools import cache, cached_property, lru_cache, partial
 from importlib import metadata
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,27 +16,26 @@ from corpora.vocabularies.gguf_controls import TELLING, controls_of
 from corpora.vocabularies.model import Algorithm, Alphabet, Normalizer, PieceType, RankOrder
 from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.sentencepiece_model import unknown_trouble
+from impls.batch_encoder import BatchEncoder
 from impls.explanations import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Rejected, Step
 from impls.piece_decoding import SYMBOL, llama_cpp, sentencepiece
 from impls.spm import variants
 from impls.unigram.splitting import longest_first, whole
-from impls.warm_up import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Bytes, Ints, Longs
     from impls.spm.lexicon import Lexicon
     from impls.spm.stages import Stages
     from impls.spm.variants import Variant
     from impls.unigram.splitting import Cut
 
     EncodeTexts = Callable[
-        [Lexicon, NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]],
-        tuple[NDArray[np.int32], int],
+        [Lexicon, Bytes, Longs, Longs, Longs],
+        tuple[Ints, int],
     ]
     """An encoder of normalized texts: see :func:`impls.spm.merging.encode_texts`."""
 
@@ -68,9 +67,7 @@ def symbol_cuts(vocabulary: Vocabulary, variant: Variant) -> dict[bool, Cut]:
     }
 
 
-def escaped(
-    data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64], prefix: bytes
-) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+def escaped(data: bytes, ends: Longs, given: Longs, prefix: bytes) -> tuple[Bytes, Longs]:
     """The parts with spaces as U+2581, those that are text behind a prefix; and their ends.
 
     All of llama.cpp's normalization for SPM.
@@ -85,7 +82,7 @@ def escaped(
     return np.frombuffer(b"".join(texts), dtype=np.uint8), text_ends
 
 
-class SpmEncoder:
+class SpmEncoder(BatchEncoder):
     """The encoder of a vocabulary in one variant. Holds no state between calls.
 
     Raises VocabularyError for a vocabulary that the variant's engine refuses or dies of.
@@ -106,19 +103,8 @@ class SpmEncoder:
         self._decode = (sentencepiece if variant.normalizes else llama_cpp)(vocabulary)
         self._encode_texts: EncodeTexts = encode_texts
 
-    def warm_up(self, modes: Sequence[Mode]) -> None:
-        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
-        warm_up(self, modes)
-
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids; Rejected for a character without an id, of which llama.cpp dies."""
-        ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
-        return cast("list[int]", ids.tolist())
-
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """All inputs in one compiled call; see ``EncodesBatches``."""
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
+        """All inputs; Rejected for a character without an id, of which llama.cpp dies."""
         part_ends, given, counts = self.parts(data, ends, mode)
         text, text_ends = self.normalized(data, part_ends, given)
         id_ends = np.empty(len(part_ends), dtype=np.int64)
@@ -129,9 +115,7 @@ class SpmEncoder:
         # An input without parts (an empty one) ends where the one before it does.
         return ids, np.append(0, id_ends)[counts]
 
-    def normalized(
-        self, data: bytes, ends: NDArray[np.int64], given: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    def normalized(self, data: bytes, ends: Longs, given: Longs) -> tuple[Bytes, Longs]:
         """The texts of the parts as the variant normalizes them, and their ends."""
         if self._rules is None:
             return escaped(data, ends, given, self._prefix)
@@ -142,13 +126,11 @@ class SpmEncoder:
         text.flags.writeable = False  # as above, so that one code is compiled for both
         return text, segments[:, 0].copy()
 
-    def parts(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def parts(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Longs, Longs, Longs]:
         """Symbols that are cut out, and texts; see :mod:`impls.unigram.splitting`."""
         return self._cuts[mode.special == "all"](data, ends)
 
-    def _encoder_of(self, data: bytes, ends: NDArray[np.int64]) -> EncodeTexts:
+    def _encoder_of(self, data: bytes, ends: Longs) -> EncodeTexts:
         """What encodes the texts of these inputs."""
         return self._encode_texts
 
@@ -184,6 +166,8 @@ class SpmEncoder:
 
 class SpmImplementation:
     """SentencePiece BPE in one variant."""
+
+    encoder_type: type[SpmEncoder] = SpmEncoder
 
     def __init__(self, name: str, variant: Variant) -> None:
         self._name = name
@@ -225,15 +209,11 @@ class SpmImplementation:
 
     def load(self, vocabulary: Vocabulary) -> SpmEncoder:
         """Build the tables: well under a second for 32,000 pieces, once compiled."""
-        encoder = self.encoder(vocabulary)
+        encoder = self.encoder_type(vocabulary, self.variant)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         with contextlib.suppress(Rejected):
             encoder.encode(b"a", Mode())
         return encoder
-
-    def encoder(self, vocabulary: Vocabulary) -> SpmEncoder:
-        """The encoder, as yet uncompiled."""
-        return SpmEncoder(vocabulary, self.variant)
 
     def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> list[Step]:
         """The stages of one input; see :class:`impls.interface.Explains`."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Bytes, Ints, Longs
     from impls.spm.variants import Variant
 
 
@@ -41,15 +42,15 @@ class Lexicon(NamedTuple):
     Variant.
     """
 
-    characters: NDArray[np.int32]
-    character_symbols: NDArray[np.int64]
-    pairs: NDArray[np.int32]
-    emitted: NDArray[np.int32]
-    unused: NDArray[np.uint8]
-    lengths: NDArray[np.int32]
-    byte_ids: NDArray[np.int32]
-    frozen: NDArray[np.int32]
-    frozen_ids: NDArray[np.int64]
+    characters: Ints
+    character_symbols: Longs
+    pairs: Ints
+    emitted: Ints
+    unused: Bytes
+    lengths: Ints
+    byte_ids: Ints
+    frozen: Ints
+    frozen_ids: Longs
     unknown_id: int
     pieces: int
     longest_frozen: int
@@ -121,7 +122,7 @@ def _tables(
     )
 
 
-def _byte_ids(vocabulary: Vocabulary, variant: Variant, texts: Sequence[str]) -> NDArray[np.int32]:
+def _byte_ids(vocabulary: Vocabulary, variant: Variant, texts: Sequence[str]) -> Ints:
     if not (variant.falls_back_to_bytes or vocabulary.byte_fallback):
         return np.empty(0, dtype=np.int32)
     ids = {text: i for i, text in enumerate(texts)}

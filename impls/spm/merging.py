@@ -20,8 +20,7 @@ from impls.kernels.utf8 import lead_length
 from impls.unigram.trie import spelled
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from impls.kernels.layout import Bytes, Ints, Longs
     from impls.spm.lexicon import Lexicon
 
 FROZEN = -2
@@ -43,11 +42,11 @@ USED = -3
 @njit
 def encode_texts(
     lexicon: Lexicon,
-    text: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    given: NDArray[np.int64],
-    id_ends: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], int]:
+    text: Bytes,
+    ends: Longs,
+    given: Longs,
+    id_ends: Longs,
+) -> tuple[Ints, int]:
     """Encode each normalized text ``text[ends[i-1]:ends[i]]``.
 
     given: ids that texts become instead, EMPTY for none; no entries if there are none at all.
@@ -102,10 +101,10 @@ def encode_texts(
 
 @njit
 def frozen_symbol(
-    frozen: NDArray[np.int32],
-    frozen_ids: NDArray[np.int64],
+    frozen: Ints,
+    frozen_ids: Longs,
     longest_frozen: int,
-    text: NDArray[np.uint8],
+    text: Bytes,
     position: int,
     end: int,
 ) -> tuple[int, int]:
@@ -129,10 +128,10 @@ def frozen_symbol(
 @njit
 def fill(
     lexicon: Lexicon,
-    text: NDArray[np.uint8],
+    text: Bytes,
     position: int,
     end: int,
-    work: NDArray[np.int32],
+    work: Ints,
 ) -> int:
     """Enter the symbols of ``text[position:end]`` as a list; returns how many."""
     frozen = lexicon.frozen
@@ -160,10 +159,10 @@ def fill(
 
 @njit
 def offer(
-    pairs: NDArray[np.int32],
-    offers: NDArray[np.int32],
-    work: NDArray[np.int32],
-    heap: NDArray[np.int64],
+    pairs: Ints,
+    offers: Ints,
+    work: Ints,
+    heap: Longs,
     size: int,
     position: int,
 ) -> int:
@@ -182,7 +181,7 @@ def offer(
 
 
 @njit
-def _row(pairs: NDArray[np.int32], work: NDArray[np.int32], position: int) -> int:
+def _row(pairs: Ints, work: Ints, position: int) -> int:
     """The row of the pair that begins at a position, EMPTY if it does not merge."""
     after = int(work[position, NEXT])
     if after == EMPTY:
@@ -193,10 +192,10 @@ def _row(pairs: NDArray[np.int32], work: NDArray[np.int32], position: int) -> in
 
 @njit
 def merge(
-    pairs: NDArray[np.int32],
-    offers: NDArray[np.int32],
-    work: NDArray[np.int32],
-    heap: NDArray[np.int64],
+    pairs: Ints,
+    offers: Ints,
+    work: Ints,
+    heap: Longs,
 ) -> None:
     """Merge the symbols of a list; the list that is left begins at the same place.
 
@@ -224,7 +223,7 @@ def merge(
 
 
 @njit
-def offers_of(unused: NDArray[np.uint8]) -> NDArray[np.int32]:
+def offers_of(unused: Bytes) -> Ints:
     """The table of how each UNUSED piece was offered last: (left, right), none yet."""
     offers = np.full((len(unused), 2), USED, dtype=np.int32)
     for symbol in range(len(unused)):
@@ -235,13 +234,13 @@ def offers_of(unused: NDArray[np.uint8]) -> NDArray[np.int32]:
 
 @njit
 def resegment(
-    lengths: NDArray[np.int32],
-    offers: NDArray[np.int32],
+    lengths: Ints,
+    offers: Ints,
     depth: int,
     symbol: int,
     position: int,
-    stack: NDArray[np.int64],
-    parts: NDArray[np.int64],
+    stack: Longs,
+    parts: Longs,
 ) -> int:
     """Split a symbol if it is UNUSED; writes (symbol, position, 1 if too deep) rows.
 
@@ -269,9 +268,7 @@ def resegment(
 
 
 @njit
-def known_id(
-    emitted: NDArray[np.int32], pieces: int, unknown_id: int, symbol: int, raw: int
-) -> int:
+def known_id(emitted: Ints, pieces: int, unknown_id: int, symbol: int, raw: int) -> int:
     """The id of a symbol that has one, else EMPTY. raw: 1 if any but the unknown one keeps its."""
     if symbol <= FROZEN:
         return FROZEN - symbol

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Flags, Ints, Longs
     from impls.spm.variants import Variant
 
 LONGEST_PIECE = 8000
@@ -38,8 +39,8 @@ class Reading:
 
     texts: list[str]
     symbols: dict[str, int]
-    rows: NDArray[np.int32]
-    ranks: NDArray[np.int64]
+    rows: Ints
+    ranks: Longs
     frozen: dict[str, int]
 
 
@@ -62,9 +63,7 @@ def read_pieces(vocabulary: Vocabulary, variant: Variant) -> Reading:
     return Reading(texts, symbols, rows[:, [1, 2, 0]], _ranks(vocabulary, variant), frozen)
 
 
-def _merges(
-    pieces: Pieces, texts: list[str], variant: Variant
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def _merges(pieces: Pieces, texts: list[str], variant: Variant) -> tuple[Ints, Longs]:
     """The merges, as rows (merged, left, right), and the pieces that they build.
 
     A half is -1 where it is a character that is no piece to merge. Pieces that no merges build are
@@ -81,7 +80,7 @@ def _merges(
 
 
 @njit
-def _build(rows: NDArray[np.int32], built: NDArray[np.bool_], acting: NDArray[np.bool_]) -> None:
+def _build(rows: Ints, built: Flags, acting: Flags) -> None:
     """Mark the rows whose halves are characters or built, and what these build.
 
     rows: of :func:`corpora.vocabularies.merges.halves`, of shorter pieces first.
@@ -149,10 +148,10 @@ def _check(
         raise refuse(f"byte_fallback with {len(found)} byte pieces", "there must be 256")
 
 
-def _ranks(vocabulary: Vocabulary, variant: Variant) -> NDArray[np.int64]:
+def _ranks(vocabulary: Vocabulary, variant: Variant) -> Longs:
     """0 for the best score; equal scores have equal ranks."""
     scores = Pieces.of(vocabulary.pieces).score_column.astype(np.float32)
-    keys: NDArray[np.int64] | NDArray[np.float32]
+    keys: Longs | NDArray[np.float32]
     if variant.orders_by_bits:
         bits = scores.view(np.int32).astype(np.int64)
         # Of negative ones the greater magnitude is the worse; -0.0 comes just below 0.0.

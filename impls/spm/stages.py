@@ -11,8 +11,7 @@ from impls.kernels.merge_tables import EMPTY
 from impls.spm.merging import COLUMNS, NEXT, START, SYMBOL, fill, merge, offers_of, resegment
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
+    from impls.kernels.layout import Bytes
     from impls.spm.lexicon import Lexicon
 
 
@@ -36,9 +35,7 @@ class Stages:
     ids: tuple[int, ...] | None
 
 
-def part_lists(
-    lexicon: Lexicon, text: NDArray[np.uint8]
-) -> tuple[list[bytes], list[bytes], list[bytes]]:
+def part_lists(lexicon: Lexicon, text: Bytes) -> tuple[list[bytes], list[bytes], list[bytes]]:
     """The symbols of a normalized text before merging, after, and after resegmentation."""
     size = len(text)
     offers = offers_of(lexicon.unused)

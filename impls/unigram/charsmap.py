@@ -22,7 +22,7 @@ from impls.compiled.jit import njit
 from impls.kernels.table_cache import source_of
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from impls.kernels.layout import Bytes, Flags, Ints, Longs
 
 LABEL = 0x800000FF
 LEAF = 0x100
@@ -42,9 +42,9 @@ class Charsmap(NamedTuple):
     output than this, a space counted as three bytes, and an ill-formed byte, too.
     """
 
-    units: NDArray[np.int32]
-    replacements: NDArray[np.uint8]
-    begun: NDArray[np.bool_]
+    units: Ints
+    replacements: Bytes
+    begun: Flags
     growth: int
 
 
@@ -86,9 +86,7 @@ def _corrupt(source: str, fault: str) -> VocabularyError:
     return VocabularyError(source, f"the charsmap's {fault}", "export the model again")
 
 
-def _walk(
-    source: str, units: NDArray[np.int64], replacements: bytes
-) -> tuple[NDArray[np.bool_], NDArray[np.int64]]:
+def _walk(source: str, units: Longs, replacements: bytes) -> tuple[Flags, Longs]:
     """Look at every unit that an input can lead to; ``begun`` and ``growth`` of the rules.
 
     The second is the one entry of an array. Level by level. A unit may be reached by several ways
@@ -130,9 +128,9 @@ def _walk(
     return begun.reshape(-1), np.array([growth], dtype=np.int64)
 
 
-def offsets(units: NDArray[np.int64]) -> NDArray[np.int64]:
+def offsets(units: Longs) -> Longs:
     """:func:`offset` of many units."""
-    all_: NDArray[np.int64] = (units >> 10) << ((units & 0x200) >> 6)
+    all_: Longs = (units >> 10) << ((units & 0x200) >> 6)
     return all_
 
 
@@ -143,9 +141,7 @@ def offset(unit: int) -> int:
 
 
 @njit
-def rule(
-    units: NDArray[np.int32], data: NDArray[np.uint8], position: int, end: int, shortest: bool
-) -> tuple[int, int]:
+def rule(units: Ints, data: Bytes, position: int, end: int, shortest: bool) -> tuple[int, int]:
     """Number of bytes that the longest (or shortest) rule takes, and where its replacement is.
 
     0 bytes for none.

@@ -8,24 +8,23 @@ from __future__ import annotations
 
 from functools import cached_property, lru_cache
 from importlib import metadata
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm
+from impls.batch_encoder import BatchEncoder, are_texts
 from impls.explanations import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
 from impls.piece_decoding import hugging_face, llama_cpp, sentencepiece
 from impls.unigram import variants
 from impls.unigram.variants import Decoding, Fallback, Normalization, Variant
-from impls.warm_up import warm_up
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Bytes, Ints, Longs
 
 
 _DECODERS = {
@@ -35,7 +34,7 @@ _DECODERS = {
 }
 
 
-class UnigramEncoder:
+class UnigramEncoder(BatchEncoder):
     """The encoder of a vocabulary in one variant. Raises VocabularyError as loading does."""
 
     def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
@@ -48,28 +47,15 @@ class UnigramEncoder:
         self._cut = cutter(vocabulary, variant.splitting)
         self._decode = _DECODERS[variant.decoding](vocabulary)
 
-    def warm_up(self, modes: Sequence[Mode]) -> None:
-        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
-        warm_up(self, modes)
-
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids; bytes that are not UTF-8 become U+FFFD, or are Unsupported by tokenizers."""
-        ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
-        return cast("list[int]", ids.tolist())
-
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """All inputs in one call; see ``EncodesBatches``."""
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
+        """All inputs; bytes that are not UTF-8 become U+FFFD, or are Unsupported by tokenizers."""
         from impls.unigram.viterbi import encode_segments  # noqa: PLC0415 - as above
 
-        if self._variant.text_only:
-            _check_text(data, ends)
+        if self._variant.text_only and not are_texts(data, ends):
+            raise Unsupported("takes text only, and this is not UTF-8")
         return encode_segments(self.lexicon, *self.segments(data, ends))
 
-    def segments(
-        self, data: bytes, ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    def segments(self, data: bytes, ends: Longs) -> tuple[Bytes, Longs, Longs]:
         """What is segmented; see :func:`impls.unigram.normalizer.prepare`."""
         from impls.unigram.graphemes import cluster_ends  # noqa: PLC0415 - as above
         from impls.unigram.normalizer import prepare  # noqa: PLC0415
@@ -92,19 +78,14 @@ class UnigramEncoder:
             raise Unsupported(str(error)) from None
 
 
-def _check_text(data: bytes, ends: NDArray[np.int64]) -> None:
-    """Raise Unsupported unless each input is UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        raise Unsupported("takes text only, and this is not UTF-8") from None
-    starts = np.frombuffer(data, dtype=np.uint8)[ends[:-1][ends[:-1] < len(data)]]
-    if np.any(starts & 0xC0 == 0x80):
-        raise Unsupported("takes text only, and an input ends inside a character")
-
-
 class Implementation:
-    """An engine's unigram encoder, written anew."""
+    """An engine's unigram encoder, written anew.
+
+    suffix: of its name, after that of the variant.
+    """
+
+    encoder_type: type[UnigramEncoder] = UnigramEncoder
+    suffix = ""
 
     def __init__(self, variant: Variant) -> None:
         self.variant = variant
@@ -117,7 +98,7 @@ class Implementation:
         their engines, which differ from it in known ways.
         """
         return About(
-            name=self.variant.name,
+            name=f"{self.variant.name}{self.suffix}",
             version=metadata.version("tokgate"),
             capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
             engine=ENGINES[self.variant],
@@ -159,7 +140,7 @@ class Implementation:
 
         Raises VocabularyError for what the engine refuses; see :mod:`impls.unigram.lexicon`.
         """
-        encoder = UnigramEncoder(vocabulary, self.variant)
+        encoder = self.encoder_type(vocabulary, self.variant)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"a", Mode())
         return encoder

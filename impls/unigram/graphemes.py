@@ -15,7 +15,7 @@ import numpy as np
 import regex
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
+    from impls.kernels.layout import Longs
 
 _CLUSTER = regex.compile(
     r"""
@@ -50,7 +50,7 @@ _NEWER = regex.compile(
 _NO_MARK = "\uffff"
 
 
-def cluster_ends(data: bytes, ends: NDArray[np.int64]) -> NDArray[np.int64]:
+def cluster_ends(data: bytes, ends: Longs) -> Longs:
     """Where each cluster of the texts ``data[ends[i - 1]:ends[i]]`` ends, all of them UTF-8."""
     found: list[int] = []
     start = 0

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Ints, Longs
 
 UNKNOWN_PENALTY = 10.0
 
@@ -46,13 +47,13 @@ class Lexicon(NamedTuple):
     :class:`impls.unigram.variants.Normalization`.
     """
 
-    trie: NDArray[np.int32]
-    ids: NDArray[np.int64]
+    trie: Ints
+    ids: Longs
     scores: NDArray[np.floating]
     unknown_scores: NDArray[np.floating]
     sums: NDArray[np.floating]
     unknown_id: int
-    byte_ids: NDArray[np.int64]
+    byte_ids: Longs
     fallback: int
     rebase_above: float
     unreached: float
@@ -196,7 +197,7 @@ def _check_bytes(vocabulary: Vocabulary) -> None:
         raise VocabularyError(vocabulary.id, fault, MEND)
 
 
-def _byte_ids(vocabulary: Vocabulary, variant: Variant) -> NDArray[np.int64]:
+def _byte_ids(vocabulary: Vocabulary, variant: Variant) -> Longs:
     if not vocabulary.byte_fallback or variant.fallback is Fallback.UNKNOWN:
         return np.empty(0, dtype=np.int64)
     named = {piece.text: piece_id for piece_id, piece in enumerate(vocabulary.pieces)}

@@ -17,7 +17,7 @@ import numpy as np
 from corpora.vocabularies.model import PieceType
 from corpora.vocabularies.pieces import Pieces
 from impls.compiled.jit import njit
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes, Flags, Ints, Longs
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import character_length, code_point, lenient_length
 from impls.unigram.charsmap import load_charsmap, rule
@@ -25,8 +25,6 @@ from impls.unigram.trie import NOWHERE, ROOT, double_array
 from impls.unigram.variants import Normalization
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
 
 SPACE = 0x20
@@ -52,10 +50,10 @@ class Rules(NamedTuple):
     output than this (one more input byte pays for the dummy space).
     """
 
-    units: NDArray[np.int32]
-    replacements: NDArray[np.uint8]
-    symbols: NDArray[np.int32]
-    begun: NDArray[np.bool_]
+    units: Ints
+    replacements: Bytes
+    symbols: Ints
+    begun: Flags
     add_dummy_prefix: bool
     remove_extra_whitespaces: bool
     escape_whitespaces: bool
@@ -102,11 +100,11 @@ def make_rules(vocabulary: Vocabulary, *, symbols_stay: bool = True) -> Rules:
 def prepare(
     rules: Rules,
     normalization: int,
-    clusters: NDArray[np.int64],
-    data: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    given: NDArray[np.int64],
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+    clusters: Longs,
+    data: Bytes,
+    ends: Longs,
+    given: Longs,
+) -> tuple[Bytes, Longs, Longs]:
     """What is segmented: the normalized sections ``data[ends[i - 1]:ends[i]]``, one after another.
 
     normalization: a :class:`impls.unigram.variants.Normalization`. clusters: where the grapheme
@@ -145,9 +143,7 @@ def prepare(
 
 
 @njit
-def normalize(
-    rules: Rules, data: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8], size: int
-) -> int:
+def normalize(rules: Rules, data: Bytes, start: int, end: int, out: Bytes, size: int) -> int:
     """SentencePiece: append the normalized ``data[start:end]`` to ``out[:size]``; the new size.
 
     Where spaces are tidied, one is left between words: those at the beginning of the text, after
@@ -205,7 +201,7 @@ def normalize(
 
 @njit
 def normalize_llama_cpp(
-    rules: Rules, data: NDArray[np.uint8], start: int, end: int, out: NDArray[np.uint8], size: int
+    rules: Rules, data: Bytes, start: int, end: int, out: Bytes, size: int
 ) -> int:
     """llama.cpp: append the normalized ``data[start:end]`` to ``out[:size]``; the new size.
 
@@ -238,11 +234,11 @@ def normalize_llama_cpp(
 @njit
 def normalize_hugging_face(
     rules: Rules,
-    clusters: NDArray[np.int64],
-    data: NDArray[np.uint8],
+    clusters: Longs,
+    data: Bytes,
     start: int,
     end: int,
-    out: NDArray[np.uint8],
+    out: Bytes,
     size: int,
 ) -> int:
     """tokenizers: append the normalized ``data[start:end]`` to ``out[:size]``; the new size.
@@ -275,13 +271,13 @@ def normalize_hugging_face(
 
 @njit
 def precompiled(
-    units: NDArray[np.int32],
-    replacements: NDArray[np.uint8],
-    clusters: NDArray[np.int64],
-    data: NDArray[np.uint8],
+    units: Ints,
+    replacements: Bytes,
+    clusters: Longs,
+    data: Bytes,
     start: int,
     end: int,
-    out: NDArray[np.uint8],
+    out: Bytes,
 ) -> int:
     """Write to ``out`` what the charsmap makes of each grapheme cluster, and return its length.
 
@@ -315,7 +311,7 @@ def precompiled(
 
 
 @njit
-def _stripped(text: NDArray[np.uint8], length: int) -> int:
+def _stripped(text: Bytes, length: int) -> int:
     """The length without the white space (Unicode's White_Space) at the end."""
     while length > 0:
         first = length - 1
@@ -341,9 +337,9 @@ MALFORMED = 2
 
 @njit
 def prefix(
-    units: NDArray[np.int32],
-    symbols: NDArray[np.int32],
-    data: NDArray[np.uint8],
+    units: Ints,
+    symbols: Ints,
+    data: Bytes,
     position: int,
     end: int,
     lenient: bool,
@@ -379,8 +375,8 @@ def prefix(
 
 @njit
 def _byte(
-    replacements: NDArray[np.uint8],
-    data: NDArray[np.uint8],
+    replacements: Bytes,
+    data: Bytes,
     kind: int,
     at: int,
     taken: int,
@@ -396,7 +392,7 @@ def _byte(
 
 
 @njit
-def put(out: NDArray[np.uint8], size: int, byte: int, escape: bool) -> int:
+def put(out: Bytes, size: int, byte: int, escape: bool) -> int:
     """Append a byte, a space as U+2581 if it is to be escaped; returns the new size."""
     if byte == SPACE and escape:
         for i in range(3):
@@ -407,7 +403,7 @@ def put(out: NDArray[np.uint8], size: int, byte: int, escape: bool) -> int:
 
 
 @njit
-def is_symbol(text: NDArray[np.uint8], place: int) -> bool:
+def is_symbol(text: Bytes, place: int) -> bool:
     """Whether U+2581 stands at a place, of three bytes at least that are there."""
     return bool(
         text[place] == SPACE_SYMBOL[0]
@@ -417,7 +413,7 @@ def is_symbol(text: NDArray[np.uint8], place: int) -> bool:
 
 
 @njit
-def without_spaces(out: NDArray[np.uint8], size: int, escape: bool) -> int:
+def without_spaces(out: Bytes, size: int, escape: bool) -> int:
     """The size without the spaces, escaped or not, at the end."""
     if not escape:
         while size > 0 and out[size - 1] == SPACE:

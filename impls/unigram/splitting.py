@@ -20,15 +20,12 @@ from impls.unigram.variants import Splitting
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Longs
 
     Part = tuple[int, int, int]
     """Where a part of a text begins and ends, and the id of the symbol that it is, or NOWHERE."""
-    Cut = Callable[
-        [bytes, NDArray[np.int64]], tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
-    ]
+    Cut = Callable[[bytes, Longs], tuple[Longs, Longs, Longs]]
     """From the inputs ``data[ends[i - 1]:ends[i]]`` to parts: where each ends, its id (NOWHERE
     for text), and how many there are up to the end of each input."""
 
@@ -49,9 +46,7 @@ def cutter(vocabulary: Vocabulary, splitting: Splitting) -> Cut:
     return whole
 
 
-def whole(
-    data: bytes, ends: NDArray[np.int64]
-) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+def whole(data: bytes, ends: Longs) -> tuple[Longs, Longs, Longs]:
     """Cut nothing out: each input is one part."""
     del data
     return ends, np.full(len(ends), NOWHERE), np.arange(1, len(ends) + 1)
@@ -63,9 +58,7 @@ def longest_first(symbols: Mapping[bytes, int]) -> Cut:
     if not ordered:
         return whole
 
-    def cut(
-        data: bytes, ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    def cut(data: bytes, ends: Longs) -> tuple[Longs, Longs, Longs]:
         found: list[Part] = []
         counts = []
         start = 0

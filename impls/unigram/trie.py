@@ -7,13 +7,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.compiled.jit import njit
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
 from impls.kernels.trie import build_trie, child, token_at
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
 
 NOWHERE = EMPTY
 """No node, no id."""
@@ -21,7 +20,7 @@ NOWHERE = EMPTY
 ROOT = 0
 
 
-def double_array(strings: Mapping[bytes, int]) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+def double_array(strings: Mapping[bytes, int]) -> tuple[Ints, Longs]:
     """The array of some strings, without entries if there are none, and the id of each.
 
     ``token_at`` gives the index of a string in the order of ``strings``, without the empty one.
@@ -34,7 +33,7 @@ def double_array(strings: Mapping[bytes, int]) -> tuple[NDArray[np.int32], NDArr
 
 
 @njit
-def spelled(trie: NDArray[np.int32], text: NDArray[np.uint8], start: int, end: int) -> int:
+def spelled(trie: Ints, text: Bytes, start: int, end: int) -> int:
     """The string that is ``text[start:end]``, by its index, or NOWHERE."""
     slot = ROOT if len(trie) > 0 else EMPTY
     for i in range(start, end):

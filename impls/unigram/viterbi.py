@@ -15,15 +15,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from impls.compiled.jit import njit
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
 from impls.kernels.trie import child, token_at
 from impls.kernels.utf8 import lead_length
 from impls.unigram.trie import NOWHERE, ROOT, spelled
 from impls.unigram.variants import Fallback
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from impls.unigram.lexicon import Lexicon
 
 RUN = int(Fallback.RUN)
@@ -32,10 +30,10 @@ RUN = int(Fallback.RUN)
 @njit
 def encode_segments(
     lexicon: Lexicon,
-    text: NDArray[np.uint8],
-    segments: NDArray[np.int64],
-    segment_ends: NDArray[np.int64],
-) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    text: Bytes,
+    segments: Longs,
+    segment_ends: Longs,
+) -> tuple[Ints, Longs]:
     """The ids of all segments, and where those of each input end.
 
     text, segments, segment_ends: of :func:`impls.unigram.normalizer.prepare`.
@@ -61,10 +59,10 @@ def encode_segments(
 @njit
 def _encode(
     lexicon: Lexicon,
-    text: NDArray[np.uint8],
+    text: Bytes,
     first: int,
     last: int,
-    ids: NDArray[np.int32],
+    ids: Ints,
     at: int,
 ) -> int:
     """Append the ids of ``text[first:last]`` to ``ids[:at]``; returns where they end."""
@@ -95,9 +93,7 @@ def _encode(
 
 
 @njit
-def best_paths(
-    lexicon: Lexicon, text: NDArray[np.uint8]
-) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+def best_paths(lexicon: Lexicon, text: Bytes) -> tuple[Ints, Ints]:
     """For each place of a text: where its best last piece starts, and which it is.
 
     Pieces by their number in the trie, NOWHERE for the unknown one. A place that nothing reaches
@@ -140,15 +136,15 @@ def best_paths(
 
 @njit
 def fall_back(
-    trie: NDArray[np.int32],
-    piece_ids: NDArray[np.int64],
-    text: NDArray[np.uint8],
+    trie: Ints,
+    piece_ids: Longs,
+    text: Bytes,
     start: int,
     end: int,
     unknown_id: int,
-    byte_ids: NDArray[np.int64],
+    byte_ids: Longs,
     fallback: int,
-    ids: NDArray[np.int32],
+    ids: Ints,
     at: int,
 ) -> int:
     """Append what a run of unknown characters becomes, the last id first."""

@@ -23,9 +23,8 @@ from impls.wordpiece.variants import CJK, WHITE_SPACE, CharacterClass
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import WordPieceRules
+    from impls.kernels.layout import Flags, Ints, Longs
     from impls.wordpiece.variants import Variant
 
 CODE_BITS = 21
@@ -54,8 +53,8 @@ class Characters(NamedTuple):
     growth: no byte of UTF-8 makes more symbols, nor more bytes of UTF-8, than this.
     """
 
-    entries: NDArray[np.int32]
-    sequences: NDArray[np.int32]
+    entries: Ints
+    sequences: Ints
     growth: int
 
 
@@ -77,9 +76,7 @@ def _make_characters(variant: Variant, rules: WordPieceRules) -> Characters:
     return Characters(entries, sequences, int(growth[0]))
 
 
-def _tables(
-    variant: Variant, rules: WordPieceRules
-) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.int64]]:
+def _tables(variant: Variant, rules: WordPieceRules) -> tuple[Ints, Ints, Longs]:
     """Of the table: entries, sequences, and the growth as the one entry of an array."""
     size = sys.maxunicode + 1
     classes = np.zeros(size, dtype=np.int32)
@@ -137,7 +134,7 @@ def _ranges(text: str) -> Iterator[tuple[int, int]]:
         yield int(first, 16), int(last or first, 16)
 
 
-def _members(wanted: CharacterClass) -> NDArray[np.bool_]:
+def _members(wanted: CharacterClass) -> Flags:
     found = np.zeros(sys.maxunicode + 1, dtype=np.bool_)
     text = all_code_points_as_of_unicode_16()
     for run in regex.finditer(f"(?:{wanted.expression})+", text):

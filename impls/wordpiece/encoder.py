@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property, lru_cache, partial
 from importlib import metadata
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.wordpiece_file import gguf_trouble
+from impls.batch_encoder import BatchEncoder
 from impls.interface import About, Capability, Mode, Rejected, Unsupported
-from impls.warm_up import warm_up
 from impls.wordpiece import decoders
 from impls.wordpiece.variants import BERT, LLAMA_CPP, Variant
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
+    from impls.kernels.layout import Ints, Longs
     from impls.wordpiece.kernel import Encode
 
 
-class WordPieceEncoder:
+class WordPieceEncoder(BatchEncoder):
     """The compiled encoder with a vocabulary's tables. Holds no state between calls."""
 
     def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
@@ -37,19 +35,8 @@ class WordPieceEncoder:
         self.encode_inputs: Encode = partial(encode_inputs, self.lexicon)
         self._decoder = decoders.make_decoder(vocabulary, variant)
 
-    def warm_up(self, modes: Sequence[Mode]) -> None:
-        """Compile whatever requests in these modes will need; see ``WarmsUp``."""
-        warm_up(self, modes)
-
-    def encode(self, data: bytes, mode: Mode) -> list[int]:
-        """The ids of the words. Unsupported or Rejected for what the variant cannot read."""
-        ids, _ = self.encode_batch(data, np.array([len(data)], dtype=np.int64), mode)
-        return cast("list[int]", ids.tolist())
-
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """All inputs in one compiled call; see ``EncodesBatches``."""
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
+        """All inputs; Unsupported or Rejected for what the variant cannot read."""
         id_ends = np.empty(len(ends), dtype=np.int64)
         inputs = np.frombuffer(data, dtype=np.uint8)
         ids = self.encode_inputs(inputs, ends, id_ends)
@@ -64,17 +51,20 @@ class WordPieceEncoder:
         return self._decoder(ids)
 
 
-@dataclass(frozen=True)
 class WordPieceImplementation:
-    """WordPiece in a variant."""
+    """WordPiece in a variant. suffix: of its name, after that of the variant."""
 
-    variant: Variant
+    encoder_type: type[WordPieceEncoder] = WordPieceEncoder
+    suffix = ""
+
+    def __init__(self, variant: Variant) -> None:
+        self.variant = variant
 
     @cached_property
     def about(self) -> About:
         """Who it is; its version is tokgate's, with those of Unicode that decide the words."""
         return About(
-            name=self.variant.name,
+            name=f"{self.variant.name}{self.suffix}",
             version=f"{metadata.version('tokgate')}+unicode.{self.variant.unicode}",
             capabilities=frozenset({Capability.THREADS, Capability.DECODE}),
             linear=True,
@@ -99,14 +89,10 @@ class WordPieceImplementation:
 
     def load(self, vocabulary: Vocabulary) -> WordPieceEncoder:
         """Build the tables, or read them from disk: well under a second for 30,000 tokens."""
-        encoder = self.encoder(vocabulary)
+        encoder = self.encoder_type(vocabulary, self.variant)
         # Compile now, where a caller expects to wait, and not inside the first timed call.
         encoder.encode(b"a", Mode())
         return encoder
-
-    def encoder(self, vocabulary: Vocabulary) -> WordPieceEncoder:
-        """The encoder, as yet uncompiled."""
-        return WordPieceEncoder(vocabulary, self.variant)
 
 
 @lru_cache(maxsize=16)

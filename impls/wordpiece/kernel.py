@@ -13,7 +13,7 @@ import numpy as np
 from corpora.vocabularies.model import WordPieceRules
 from corpora.vocabularies.wordpiece_file import WORD_START, gguf_texts, texts_of
 from impls.compiled.jit import njit
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes, Ints, Longs
 from impls.kernels.merge_tables import longest_piece
 from impls.kernels.table_cache import arrays_of
 from impls.kernels.trie import build_trie, child, token_at
@@ -30,8 +30,6 @@ from impls.wordpiece.characters import (
 )
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
     from impls.wordpiece.variants import Variant
 
@@ -61,9 +59,9 @@ class Lexicon(NamedTuple):
     """
 
     characters: Characters
-    trie: NDArray[np.int32]
-    ids: NDArray[np.int32]
-    start: NDArray[np.uint8]
+    trie: Ints
+    ids: Ints
+    start: Bytes
     limit: int
     unknown_id: int
     strict: bool
@@ -72,9 +70,7 @@ class Lexicon(NamedTuple):
 class Encode(Protocol):
     """An encoder with the arguments of :func:`encode_inputs` but the lexicon."""
 
-    def __call__(
-        self, data: NDArray[np.uint8], ends: NDArray[np.int64], id_ends: NDArray[np.int64]
-    ) -> NDArray[np.int32]:
+    def __call__(self, data: Bytes, ends: Longs, id_ends: Longs) -> Ints:
         """All ids; writes where an input's ids end to ``id_ends``, REFUSED if it has none."""
         ...
 
@@ -83,7 +79,7 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
     """The tables, on disk for a large vocabulary. The unknown token must be there."""
     rules = vocabulary.wordpiece or WordPieceRules()
 
-    def make() -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    def make() -> tuple[Ints, Ints]:
         pieces = piece_ids(vocabulary, rules, variant)
         return build_trie(list(pieces))[0], np.array(list(pieces.values()), dtype=np.int32)
 
@@ -120,9 +116,7 @@ def piece_ids(vocabulary: Vocabulary, rules: WordPieceRules, variant: Variant) -
 
 
 @njit
-def encode_inputs(
-    lexicon: Lexicon, data: NDArray[np.uint8], ends: NDArray[np.int64], id_ends: NDArray[np.int64]
-) -> NDArray[np.int32]:
+def encode_inputs(lexicon: Lexicon, data: Bytes, ends: Longs, id_ends: Longs) -> Ints:
     """Encode each input; writes where its ids end to ``id_ends``, REFUSED if it has none.
 
     Returns all ids.
@@ -163,14 +157,14 @@ def encode_inputs(
 
 @njit
 def symbols_of(
-    entries: NDArray[np.int32],
-    sequences: NDArray[np.int32],
+    entries: Ints,
+    sequences: Ints,
     strict: bool,
-    data: NDArray[np.uint8],
+    data: Bytes,
     start: int,
     end: int,
-    symbols: NDArray[np.int32],
-    spare: NDArray[np.int32],
+    symbols: Ints,
+    spare: Ints,
 ) -> int:
     """Write the symbols of ``data[start:end]``; how many, or REFUSED.
 
@@ -212,7 +206,7 @@ def symbols_of(
 
 
 @njit
-def _reorder(symbols: NDArray[np.int32], start: int, end: int, spare: NDArray[np.int32]) -> None:
+def _reorder(symbols: Ints, start: int, end: int, spare: Ints) -> None:
     """Canonical order: marks by their rank, those of one rank as they came."""
     filled = 0
     for rank in range(1, RANKS):
@@ -224,7 +218,7 @@ def _reorder(symbols: NDArray[np.int32], start: int, end: int, spare: NDArray[np
 
 
 @njit
-def _put(word: NDArray[np.uint8], size: int, code: int) -> int:
+def _put(word: Bytes, size: int, code: int) -> int:
     """Append a character in UTF-8; the new size."""
     if code < 0x80:
         word[size] = code
@@ -247,14 +241,14 @@ def _put(word: NDArray[np.uint8], size: int, code: int) -> int:
 
 @njit
 def words_of(
-    trie: NDArray[np.int32],
-    piece_ids: NDArray[np.int32],
+    trie: Ints,
+    piece_ids: Ints,
     before: int,
     limit: int,
     unknown_id: int,
-    symbols: NDArray[np.int32],
-    word: NDArray[np.uint8],
-    ids: NDArray[np.int32],
+    symbols: Ints,
+    word: Bytes,
+    ids: Ints,
     at: int,
 ) -> int:
     """Write the ids of all words from ``ids[at]`` on; where they end."""
@@ -280,13 +274,13 @@ def words_of(
 
 @njit
 def _match(
-    trie: NDArray[np.int32],
-    piece_ids: NDArray[np.int32],
+    trie: Ints,
+    piece_ids: Ints,
     limit: int,
     unknown_id: int,
-    word: NDArray[np.uint8],
+    word: Bytes,
     characters: int,
-    ids: NDArray[np.int32],
+    ids: Ints,
     at: int,
 ) -> int:
     """Write a word's ids, the longest piece first; the unknown one if any part has none."""

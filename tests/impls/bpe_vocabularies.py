@@ -10,6 +10,8 @@ from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, RankOrder, Vocabulary
 
 BYTES = bytes([0, 1, 32, 97, 98, 99, 128, 255])
+EURO = "\u20aca".encode()
+"""A character of three bytes, so that tokens and cuts may lie within one."""
 
 
 def vocabulary(tokens, merges=None, **fields):
@@ -75,12 +77,12 @@ def oracle_by_spelling(vocabulary, data):
 
 
 def random_vocabulary(rng, *, proper=True):
-    """An alphabet of 2 to 5 bytes and merges over it: chains, overlaps, several to one token.
+    """An alphabet of a few bytes and merges over it: chains, overlaps, several to one token.
 
     proper: see :func:`is_proper`; ids are permuted. Otherwise the merges are shuffled, too, or ids
     are the ranks, whatever they spell; a piece that is a token may count as whole.
     """
-    letters = bytes(rng.sample(BYTES, rng.randint(2, 5)))
+    letters = EURO if rng.random() < 0.2 else bytes(rng.sample(BYTES, rng.randint(2, 5)))
     spelled = [bytes([letter]) for letter in letters]
     merges = merges_over(rng, spelled, range(len(letters)), rng.choice([2, 6, 12, 40]))
     if not proper and rng.random() < 0.4:

@@ -1,7 +1,8 @@
 """What forced tokens ought to be, by the definition; grammars that keep their sentences back."""
 
-from corpora.grammars.finite import Unrestricted
+from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from impls.forced.futures import INSIDE, Window
+from impls.forced.interface import Context
 from impls.forced.piece_tokenizer import PieceTokenizer
 
 
@@ -78,3 +79,15 @@ def defined(tokenizer, context, forced, continuations):
         if token.end != INSIDE:
             ids = [token.id for token in new[:count]]
     return tuple(ids)
+
+
+def assert_defined(exact, tokenizer, text, forced, sentences):
+    """The exact policy is the definition, whether a grammar lists its sentences or not.
+
+    Gives the context and the ids.
+    """
+    context = Context(text, tokenizer.encode(text))
+    expected = defined(tokenizer, context, forced, sentences) if forced else ()
+    for grammar in (FiniteLanguage(sentences), Unlisted(FiniteLanguage(sentences))):
+        assert exact.heal(context, forced, grammar).ids == expected, (context, forced, sentences)
+    return context, expected

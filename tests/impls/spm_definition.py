@@ -15,12 +15,12 @@ UNKNOWN = Piece("<unk>", 0.0, PieceType.UNKNOWN)
 BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
 
 
-def spm(pieces, normalizer=None, byte_fallback=False, unknown=UNKNOWN):
+def spm(pieces, normalizer=None, byte_fallback=False, unknown=UNKNOWN, algorithm=Algorithm.BPE):
     """A vocabulary of an unknown piece, the byte pieces if wanted, and ``pieces``."""
     return from_pieces(
         "test",
         [unknown, *(BYTES if byte_fallback else ()), *pieces],
-        algorithm=Algorithm.BPE,
+        algorithm=algorithm,
         normalizer=normalizer or Normalizer(),
         byte_fallback=byte_fallback,
         file_format="test",

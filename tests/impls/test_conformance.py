@@ -75,27 +75,6 @@ def test_programs_conform(program):
     assert_conforms(f"cmd:{sys.executable} {program}")
 
 
-SILENT = """
-import json, sys
-for line in sys.stdin:
-    asked = json.loads(line)
-    said = {"hello": {"protocol": 1, "name": "silent", "version": "1", "language": "python",
-                      "operations": ["encode"], "algorithms": ["bpe"]}, "load": {"ok": True}}
-    said = said.get(asked["op"], {"unsupported": "not in this mode"})
-    print(json.dumps({"seq": asked["seq"], **said}), flush=True)
-"""
-
-
-def test_a_program_that_answers_in_no_mode_does_not_conform(tmp_path):
-    program = tmp_path / "silent.py"
-    program.write_text(SILENT)
-    spec = f"cmd:{sys.executable} {program}"
-    with pytest.raises(AssertionError, match="- answers on toy_bytes: nothing was"):
-        assert_conforms(spec, toys("toy_bytes"))
-    with pytest.raises(AssertionError, match="the first answer was Unsupported: not in this mode"):
-        assert_conforms(spec)
-
-
 WRONG = {
     "AlwaysWrong": ("equivalence", "in mini-always-wrong"),
     "OneToken": ("equivalence", "b'ac': token 0: 3 ('ac') in bpe.naive, 2 ('c') in mini-one-token"),
@@ -111,20 +90,18 @@ WRONG = {
 
 @pytest.mark.parametrize("kind", thorough_from(4, WRONG))
 def test_mutants_in_process_are_reported(kind):
-    spec = f"{MUTANTS}/in_process.py:{kind}"
-    problems = breaches(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
     rule, words = WRONG[kind]
-    assert rule in {problem.rule for problem in problems}
     with pytest.raises(AssertionError, match="breaches of the interface") as raised:
-        assert_conforms(spec, toys("toy_acbb", "toy_ties", "toy_bytes"))
+        assert_conforms(
+            f"{MUTANTS}/in_process.py:{kind}", toys("toy_acbb", "toy_ties", "toy_bytes")
+        )
+    assert f"- {rule} on " in str(raised.value)
     assert words in str(raised.value)
 
 
 PROGRAMS = {
     "floats": ("survival", "a float"),
     "claims": ("round-trip", "claims 'decode' but does not do it"),
-    "seq": ("survival", "with seq"),
-    "short": ("survival", "gave 0 results for 1 inputs"),
     "garbage": ("survival", "a line that is not JSON"),
     "exit": ("survival", "exited with status 3"),
     "leak": ("determinism", "(again)"),
@@ -169,10 +146,6 @@ class Base:
 
 class NoAbout(Base):
     about = None
-
-
-class Nameless(Base):
-    about = About(name="", version="1")
 
 
 class SaysTrue(Base):
@@ -232,7 +205,6 @@ class Batches(Base):
     ("implementation", "rule", "words"),
     [
         (NoAbout(), "about", "is a NoneType, not an About"),
-        (Nameless(), "about", "name is '', not a text"),
         (SaysTrue(), "supports", "True, neither None nor a line"),
         (LoadsNothing(), "load", "a NoneType without an encode method"),
         (Raises(), "survival", "errored (UnicodeDecodeError"),

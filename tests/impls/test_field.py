@@ -1,8 +1,6 @@
 """Adapters of the field: the ids of the reference on plain text, and the recipe that they are."""
 
-import subprocess
-import sys
-
+import numpy as np
 import pytest
 
 from corpora.vocabularies import sources
@@ -10,16 +8,22 @@ from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary, WordPiec
 from harness.engine import selection
 from impls import registry, roster
 from impls.adapters import sentencepiece, tiktoken, tokenizers
-from impls.adapters.peers import Peer
-from impls.adapters.recipes import FieldImplementation
 from impls.interface import Mode, Reproducible, Unsupported
+from impls.prepared import Prepares
 from tests.breadth import thorough_from
 from tests.data import data_path
+from tests.impls import recipes
 from tests.impls.test_peers import ranked
 
 TEXT = Mode()
 # Whatever white space, digits and letters: what all of them ought to agree on.
-TEXTS = [b"", b"a", b"Hello world, it's 123 o'clock.", "Größe und Länge".encode(), b"x = y + 1;\n"]
+TEXTS = [
+    b"",
+    b"a",
+    b"Hello world, it's 123 o'clock.",
+    "Größe und Länge".encode(),
+    b"x = y + 1;\n",
+]
 
 OTHERS = {
     "wordchipper",  # OpenAI's vocabularies alone, as the next three
@@ -70,6 +74,10 @@ def test_the_field_gives_the_ids_of_the_reference(name):
         for data in PLAINEST if vocabulary.pieces else TEXTS:
             ids = list(encoder.encode(data, TEXT))
             assert ids == list(trusted.encode(data, TEXT)), (vocabulary.id, data)
+            if isinstance(encoder, Prepares):  # what is measured
+                made = encoder.prepare(data, TEXT)()
+                assert isinstance(made, np.ndarray)
+                assert made.tolist() == ids
             if not vocabulary.pieces:
                 assert encoder.decode(ids) == data
         with pytest.raises(Unsupported):
@@ -87,17 +95,10 @@ def test_an_adapter_is_its_recipe(name, tmp_path):
     recipe = found.recipe(vocabulary, TEXT)
     distribution = found.about.name.removesuffix("-slow").removesuffix("-converted")
     assert recipe.requirements[0].startswith(f"{distribution}==")
-    (tmp_path / recipe.artifact_name).write_bytes(recipe.artifact)
     data = TEXTS[2]
-    # Where nothing of ours can be imported.
-    code = f"VOCABULARY = {str(tmp_path / recipe.artifact_name)!r}\n{recipe.code}\n"
-    code += f"ids = list(map(int, encode({data!r})))\nprint(ids, decode(ids))\n"
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True
-    )
-    ids = list(found.load(vocabulary).encode(data, TEXT))
-    assert done.stdout.splitlines()[-1].startswith(str(ids))
-    assert name in ASTRAY or "Hello world" in done.stdout
+    ids, text = recipes.run(recipe, data, tmp_path)
+    assert ids == list(found.load(vocabulary).encode(data, TEXT))
+    assert name in ASTRAY or "Hello world" in text
 
 
 @pytest.mark.parametrize("name", thorough_from(1, ["riptoken", "kitoken", "transformers"]))
@@ -152,9 +153,3 @@ def test_those_of_wordpiece_run_it(name):
 def test_the_field_takes_part_only_when_named():
     present, missing = selection.participants([])
     assert not set(roster.field()) & ({one.name for one in present} | set(missing))
-
-
-def test_a_library_that_is_not_installed_says_what_to_install():
-    absent = Peer("mine", "", "tokgate-absent")
-    with pytest.raises(ImportError, match=r"pip install 'tokgate\[field\]'"):
-        _ = FieldImplementation(absent, lambda vocabulary, mode: "no way").about

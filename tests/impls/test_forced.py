@@ -20,7 +20,7 @@ from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
 from tests.data import data_path
 from tests.impls.bpe_vocabularies import random_text, random_vocabulary
-from tests.impls.forced_definition import Letters, Unlisted, defined
+from tests.impls.forced_definition import Letters, Unlisted, assert_defined, defined
 
 WORDS = (
     "hello", "the", " name", " of", "University of Pennsylvan", "ia", "icus", "'s", "'ll", "don't",
@@ -34,27 +34,18 @@ GRAMMARS = 5
 """Of one random vocabulary."""
 
 
-def compare(seed):
-    """A random vocabulary, of proper and improper merges, and random finite grammars.
-
-    Gives how many tokens the exact policy forced, and how many the definition does.
-    """
+@pytest.mark.parametrize("seed", range(20))
+def test_inside_a_piece_it_is_the_definition(seed):
+    """A random vocabulary, of proper and improper merges, and random finite grammars."""
     rng = random.Random(seed)
     letters, vocabulary = random_vocabulary(rng, proper=rng.random() < 0.8)
     tokenizer = Tokenizer(vocabulary, pretokenize=False)
     exact = Exact(tokenizer, budget=300)
     longest = max(len(token) for token in vocabulary.tokens if token)
-    forced_tokens, defined_tokens = 0, 0
     for _ in range(GRAMMARS):
         text, forced = random_text(rng, letters, 20), random_text(rng, letters, 16) or letters[:1]
-        context = Context(text, tokenizer.encode(text))
         sentences = [random_text(rng, letters, rng.choice([4, 10, 24])) for _ in range(5)]
-        expected = defined(tokenizer, context, forced, sentences)
-        assert exact.heal(context, forced, FiniteLanguage(sentences)).ids == expected
-        got = exact.heal(context, forced, Unlisted(FiniteLanguage(sentences))).ids
-        assert got == expected
-        forced_tokens += len(got)
-        defined_tokens += len(expected)
+        context, _ = assert_defined(exact, tokenizer, text, forced, sentences)
 
         anything = [bytes(way) for n in range(5) for way in product(letters[:4], repeat=n)]
         anything += [bytes(rng.choices(letters, k=2 * longest)) for _ in range(200)]
@@ -66,13 +57,6 @@ def compare(seed):
         # Brute force cannot try everything: the proof has what it may miss.
         anything += [future.continuation for future in healed.proof]
         assert healed.ids == defined(tokenizer, context, forced, anything)
-    return forced_tokens, defined_tokens
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_inside_a_piece_it_is_the_definition(seed):
-    forced_tokens, defined_tokens = compare(seed)
-    assert forced_tokens == defined_tokens
 
 
 LARGE = [pytest.mark.data, pytest.mark.thorough]
@@ -114,10 +98,8 @@ def test_at_the_end_of_pre_tokens_it_is_the_definition(tokenizer, exact):
         cut = rng.choice([0, 0, 0, 1, 2])  # inside a character, now and then
         sentences = [forced[len(forced) - cut :] + sentence for sentence in sentences]
         forced = forced[: len(forced) - cut]
-        context = Context(before, tokenizer.encode(before))
-        expected = defined(tokenizer, context, forced, sentences) if forced else ()
+        context, expected = assert_defined(exact, tokenizer, before, forced, sentences)
         grammar = Unlisted(FiniteLanguage(sentences))
-        assert exact.heal(context, forced, grammar).ids == expected
         bound = first_bound.heal(context, forced, grammar).ids
         assert bound == expected[: len(bound)]
         equal += bound == expected
@@ -218,40 +200,7 @@ def test_llama_3_late_tokens_are_decided_exactly():
     for spelling in late[::7]:
         text = b'{"a": "x' + spelling
         for size in range(9, len(text)):
-            context = Context(text[:4], tokenizer.encode(text[:4]))
             rest = text[size:]
             sentences = [rest, rest + b" y", rest + b's"', rest[:1] + b'"', b'"', b"nh"]
             sentences = [one for one in sentences if is_text(text[:size] + one)]
-            grammar = FiniteLanguage(sentences)
-            expected = defined(tokenizer, context, text[4:size], sentences)
-            assert exact.heal(context, text[4:size], Unlisted(grammar)).ids == expected
-
-
-@pytest.mark.parametrize("pretokenize", [True, False])
-def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, pretokenize):
-    """Bytes that are encoded or cut: twice as many for twice as long a text."""
-    seen = [0]
-
-    def counted(of, name, size):
-        plain = getattr(of, name)
-
-        def call(*given):
-            seen[0] += size(given[1])
-            return plain(*given)
-
-        monkeypatch.setattr(of, name, call)
-
-    counted(Tokenizer, "encode_pieces", lambda pieces: sum(map(len, pieces)))
-    counted(Tokenizer, "_encode", len)
-    counted(Tokenizer, "piece_ends", len)
-    exact = Exact(Tokenizer(sources.resolve("tekken_240911"), pretokenize=pretokenize))
-    work = []
-    for length in (1024, 2048, 4096):
-        forced = (b"the order of things, whichever; " * 200)[:length]
-        seen[0] = 0
-        exact.heal(Context(b"", ()), forced, Unlisted(FiniteLanguage([b"ing", b" 1", b"x"])))
-        work.append(seen[0])
-    # A constant part only helps: one that grows with the square of the length would give 4.
-    assert work[1] < 2.5 * work[0]
-    assert work[2] < 2.5 * work[1]
-    assert work[2] > 4000
+            assert_defined(exact, tokenizer, text[:4], text[4:size], sentences)

@@ -2,6 +2,7 @@
 
 import random
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pytest
@@ -20,10 +21,11 @@ from impls.forced.none import NoHealing
 from impls.forced.piece_tokenizer import PieceTokenizer
 from impls.forced.segments import Segments
 from impls.forced.spellings import Spellings
+from impls.forced.tokenizer import Tokenizer
 from impls.interface import Unsupported
 from impls.unigram.normalizer import make_rules, normalize
 from tests.breadth import thorough_from
-from tests.impls.forced_definition import Letters, Unlisted, defined
+from tests.impls.forced_definition import Letters, Unlisted, assert_defined, defined
 from tests.impls.spm_definition import spm
 from tests.impls.unigram_vocabularies import ODD, unigram
 
@@ -59,14 +61,10 @@ def random_text(rng, letters, most):
 
 
 def compare(rng, kind, most=12):
-    """One random vocabulary: how many grammars were compared; all that differs is an error.
-
-    most: characters of a context.
-    """
+    """One random vocabulary, and four grammars. most: characters of a context."""
     letters, vocabulary = random_case(rng, kind)
     tokenizer = PieceTokenizer(vocabulary)
     exact = Exact(tokenizer, budget=400)
-    compared = 0
     for _ in range(4):
         text = random_text(rng, letters, most)
         forced = random_text(rng, letters, 12) or letters[0].encode()
@@ -75,12 +73,8 @@ def compare(rng, kind, most=12):
             cut = rng.randint(1, len(forced))
             sentences = [forced[cut:] + sentence for sentence in sentences]
             forced = forced[:cut]
-        context = Context(text, tokenizer.encode(text))
-        expected = defined(tokenizer, context, forced, sentences)
+        context, _ = assert_defined(exact, tokenizer, text, forced, sentences)
         told = (vocabulary.pieces, vocabulary.normalizer, context, forced, sentences)
-        assert exact.heal(context, forced, FiniteLanguage(sentences)).ids == expected, told
-        got = exact.heal(context, forced, Unlisted(FiniteLanguage(sentences))).ids
-        assert got == expected, told
 
         anything = [b"", *(random_text(rng, letters, 10) for _ in range(150))]
         anything += [
@@ -103,14 +97,12 @@ def compare(rng, kind, most=12):
                 future.kind != "stand-in" for future in healed.proof
             ):
                 assert healed.ids == defined(tokenizer, context, forced, ways), told
-        compared += 3
-    return compared
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 @pytest.mark.parametrize("seed", thorough_from(3, range(8)))
 def test_it_is_the_definition(seed, kind):
-    assert compare(random.Random(f"{kind}/{seed}"), kind)
+    compare(random.Random(f"{kind}/{seed}"), kind)
 
 
 SEEDS = {
@@ -125,7 +117,7 @@ SEEDS = {
 
 @pytest.mark.parametrize("seed", [seed for seeds in SEEDS.values() for seed in seeds])
 def test_vocabularies_that_it_was_wrong_on(seed):
-    assert compare(random.Random(f"slow/bpe/{seed}"), "bpe")
+    compare(random.Random(f"slow/bpe/{seed}"), "bpe")
 
 
 def test_nothing_goes_over_the_beginning_of_a_symbol_that_comes_for_sure():
@@ -154,16 +146,13 @@ def test_symbols_are_found_anew_in_what_is_normalized(seed):
     for _ in range(6):
         text, forced = random_text(rng, WIDE, 5), random_text(rng, WIDE, 6) or b"a"
         sentences = [random_text(rng, WIDE, rng.choice((1, 3, 6))) for _ in range(4)]
-        context = Context(text, tokenizer.encode(text))
-        expected = defined(tokenizer, context, forced, sentences)
-        got = exact.heal(context, forced, Unlisted(FiniteLanguage(sentences))).ids
-        assert got == expected
+        assert_defined(exact, tokenizer, text, forced, sentences)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
 @pytest.mark.parametrize("seed", thorough_from(1, range(5)))
 def test_behind_a_long_context_it_is_the_definition(seed, kind):
-    assert compare(random.Random(f"long/{kind}/{seed}"), kind, 120)
+    compare(random.Random(f"long/{kind}/{seed}"), kind, 120)
 
 
 @pytest.mark.parametrize("seed", range(20))
@@ -281,24 +270,43 @@ def test_policies_that_take_no_pieces_are_left_out_or_named():
         named(["drop-pretoken"], toy)
 
 
-@pytest.mark.parametrize("model", ["mistral_v3", "unigram_bytes"])
-def test_the_work_is_linear_in_the_forced_bytes(monkeypatch, model):
-    """Bytes that are encoded: twice as many for twice as long a text."""
-    seen = [0]
-    plain = Segments._tokens
+@pytest.mark.parametrize(
+    ("make", "model", "parts"),
+    [
+        (PieceTokenizer, "mistral_v3", [(Segments, "_tokens")]),
+        (PieceTokenizer, "unigram_bytes", [(Segments, "_tokens")]),
+        *(
+            (
+                partial(Tokenizer, pretokenize=cut),
+                "tekken_240911",
+                [(Tokenizer, "_encode"), (Tokenizer, "encode_pieces"), (Tokenizer, "piece_ends")],
+            )
+            for cut in (True, False)
+        ),
+    ],
+)
+def test_the_work_is_linear_in_the_forced_bytes(make, model, parts, monkeypatch):
+    """Bytes that are encoded or cut: twice as many for twice as long a text."""
+    seen = []
 
-    def call(self, text):
-        seen[0] += len(text)
-        return plain(self, text)
+    def counted(of, name):
+        plain = getattr(of, name)
 
-    monkeypatch.setattr(Segments, "_tokens", call)
-    exact = Exact(PieceTokenizer(sources.resolve(model)))
+        def call(self, given):
+            seen.append(len(given if isinstance(given, bytes) else b"".join(given)))
+            return plain(self, given)
+
+        monkeypatch.setattr(of, name, call)
+
+    for part in parts:
+        counted(*part)
+    exact = Exact(make(sources.resolve(model)))
     work = []
     for length in (1024, 2048, 4096):
         forced = (b"the order of things, whichever; " * 200)[:length]
-        seen[0] = 0
+        seen.clear()
         exact.heal(Context(b"", ()), forced, Unlisted(FiniteLanguage([b"ing", b" 1", b"x"])))
-        work.append(seen[0])
+        work.append(sum(seen))
     # One that grows with the square of the length would give 4.
     assert work[1] < 2.5 * work[0]
     assert work[2] < 2.5 * work[1]

@@ -16,33 +16,35 @@ CHOSEN = {
         "test_exact_encoders_are_the_definition_on_improper_vocabularies",
         "test_inexact_encoders_keep_their_laws",
     ],
-    "impls/test_bpe_pair_questions.py": [
-        "test_questions_together_are_the_questions_one_by_one",
-        "test_without_a_token_of_one_byte_nothing_is_read",
-        "test_a_question_without_a_token_is_none",
-        "test_walks_together_find_what_they_find_alone",
-    ],
     "impls/test_bpe_services.py": [
         "test_services_are_the_definition",
         "test_improper_vocabularies_are_right_or_refused",
         "test_encodings_that_never_meet",
         "test_the_empty_text",
     ],
-    "impls/test_bpe_windows.py": [
+    "impls/test_fast_bpe.py": [
+        "test_drawn_pieces",
+        "test_merges_that_stand_far_from_their_place_are_found",
+        "test_without_a_token_of_one_byte_nothing_is_read",
+    ],
+    "impls/test_fast_pieces.py": [
+        "test_for_which_vocabularies_bytes_can_stand",
+        "test_runs_of_characters_that_no_piece_has",
+        "test_a_word_of_as_many_ids_as_bytes",
+    ],
+    "impls/test_fast_scanner.py": [
         "test_long_texts_split_as_the_regex_package_does",
         "test_windows_end_where_a_special_text_begins",
     ],
-    "impls/test_bpe_words.py": ["test_a_cache_of_any_size_gives_the_definitions_ids"],
     "impls/test_pretokenizers.py": [
         "test_scanners_split_as_the_regex_package_does",
         "test_long_runs",
         "test_invalid_utf8_is_found_as_python_finds_it",
         "test_special_texts_leftmost_and_longest",
     ],
-    "impls/test_spm.py": [
-        "test_long_texts_too",
-        "test_llama_cpp_variant_is_the_definition",
-    ],
+    "impls/test_spm.py": ["test_llama_cpp_variant_is_the_definition"],
+    "impls/test_spm_engines.py": ["test_random_models_as_sentencepiece"],
+    "impls/test_unigram_normalizer.py": ["test_nothing_is_written_behind_the_room"],
     "impls/test_unigram_variants.py": ["test_random_vocabularies_as_their_engines"],
     "impls/test_wordpiece.py": [
         "test_bert_is_its_definition",

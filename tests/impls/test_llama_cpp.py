@@ -1,8 +1,5 @@
 """llama.cpp's tokenizers by its C API: the structure's layouts, modes, deaths, reproducers."""
 
-import json
-import random
-import subprocess
 import sys
 from dataclasses import replace
 from functools import cache
@@ -21,11 +18,10 @@ from harness.core.comparisons import contracts_of
 from harness.engine import selection
 from harness.workers import Limits
 from harness.workers.pool import WorkerPool
-from impls.adapters import llama_cpp, sentencepiece
-from impls.adapters.common import Library
-from impls.adapters.llama_cpp import AS_BYTES, IMPLEMENTATION, Refused, vocab_only_offset
-from impls.bpe.heap import IMPLEMENTATION as HEAP
+from impls.adapters import llama_cpp
+from impls.adapters.llama_cpp import IMPLEMENTATION, Refused, vocab_only_offset
 from impls.interface import Mode, Unsupported
+from tests.impls import recipes
 
 try:
     ABOUT = IMPLEMENTATION.about
@@ -75,19 +71,6 @@ def test_where_the_process_that_looks_hangs_or_fails_that_is_said(
         look()
 
 
-def test_without_the_wheel(monkeypatch):
-    absent = Library("llama.cpp", "https://x", "x", "no_such_module", extra="llama-cpp")
-    monkeypatch.setattr(llama_cpp, "LIBRARY", absent)
-    with pytest.raises(ImportError, match=r"pip install 'tokgate\[llama-cpp\]'"):
-        assert IMPLEMENTATION.about
-
-
-def test_about():
-    assert ABOUT.name == "llama.cpp"
-    assert ABOUT.version == version("xllamacpp")
-    assert AS_BYTES.about.name == "llama.cpp-bytes"
-
-
 @pytest.mark.parametrize(
     ("name", "mode", "fault"),
     [
@@ -111,28 +94,6 @@ def test_whole_pre_tokens_as_its_pre_tokenizer_has_them():
     assert "whole pre-tokens" in str(IMPLEMENTATION.supports(improper, TEXT))
     proper = replace(sources.resolve("toy_bytes"), splits=PATTERNS["qwen2"], ignore_merges=True)
     assert IMPLEMENTATION.supports(proper, TEXT) is None
-
-
-def test_byte_level_as_ours():
-    vocabulary = sources.resolve("toy_bytes")
-    ours, theirs = HEAP.load(vocabulary), IMPLEMENTATION.load(vocabulary)
-    rng = random.Random(2)
-    for _ in range(3000):
-        data = "".join(rng.choices(" the12\n\r\té日\0'sS.😀▁", k=rng.randrange(12))).encode()
-        assert theirs.encode(data, TEXT) == ours.encode(data, TEXT)
-
-
-def test_pieces_as_sentencepiece():
-    rng = random.Random(3)
-    for name in ("toy_characters", "mistral_v1"):
-        vocabulary = sources.resolve(name)
-        theirs = IMPLEMENTATION.load(vocabulary)
-        reference = sentencepiece.IMPLEMENTATION.load(vocabulary)
-        for _ in range(1500):
-            data = "".join(rng.choices(" abthe▁é日本\0\n", k=rng.randrange(14))).encode()
-            ids = theirs.encode(data, TEXT)
-            assert ids == reference.encode(data, TEXT)
-            assert theirs.decode(ids) == reference.decode(ids)
 
 
 def test_special_tokens_by_mode():
@@ -172,25 +133,11 @@ def test_an_own_file_is_used_unless_it_was_given_another_pattern(tmp_path):
 def test_a_recipe_runs_without_tokgate(name, mode, tmp_path):
     vocabulary = sources.resolve(name)
     recipe = IMPLEMENTATION.recipe(vocabulary, mode)
-    run = run_recipe(recipe.code, recipe.artifact, f"{tmp_path}", "the <s> 12")
-    assert run.returncode == 0, run.stderr
+    ids, text = recipes.run(recipe, b"the <s> 12", tmp_path)
     encoder = IMPLEMENTATION.load(vocabulary)
-    ids = encoder.encode(b"the <s> 12", mode)
-    assert json.loads(run.stdout) == [ids, encoder.decode(ids).decode()]
+    assert ids == encoder.encode(b"the <s> 12", mode)
+    assert text == encoder.decode(ids).decode()
     assert recipe.requirements == (f"xllamacpp=={version('xllamacpp')}",)
-
-
-def run_recipe(code, artifact, folder, text):
-    with open(f"{folder}/vocabulary.gguf", "wb") as file:  # noqa: PTH123
-        file.write(artifact)
-    script = (
-        f"VOCABULARY = {folder + '/vocabulary.gguf'!r}\n{code}\nimport json, sys\n"
-        f"ids = encode({text.encode()!r})\nprint(json.dumps([ids, decode(ids).decode()]))\n"
-        "assert not {'impls', 'corpora', 'harness'} & set(sys.modules)\n"
-    )
-    return subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=False, cwd=folder
-    )
 
 
 # Deaths, through the harness

@@ -2,8 +2,6 @@
 
 import json
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from impls.interface import Capability, Died, Mode, Reproducible, Unsupported
 from impls.npm import environments
 from impls.npm.environments import parse
 from impls.npm.packages import PACKAGES
+from tests.impls import recipes
 from tests.impls.test_peers import ranked
 
 TEXT = Mode()
@@ -85,22 +84,13 @@ def test_its_recipe_gives_what_it_gives(package, tmp_path):
     found, vocabulary = registry.resolve(SPEC), ranked(300)
     assert isinstance(found, Reproducible)
     recipe = found.recipe(vocabulary, TEXT)
-    artifact = tmp_path / recipe.artifact_name
-    artifact.write_bytes(recipe.artifact)
     # In place of what the reproducer would install.
     made = tmp_path / "repro-npm-js-tiktoken@0.0.1"
     shutil.copytree(package, made)
     (made / "ready").touch()
-    code = f"VOCABULARY = {str(artifact)!r}\n{recipe.code}\n"
-    code += 'print(encode("é".encode()), decode([233]))\n'
-    done = subprocess.run(
-        [sys.executable, "-I", "-c", code],
-        env={"PATH": str(Path(shutil.which("node") or "").parent), "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == f"[0, 1, 300] {'é'.encode()!r}\n"
+    environment = {"PATH": str(Path(shutil.which("node") or "").parent), "TMPDIR": str(tmp_path)}
+    ids, text = recipes.run(recipe, "é".encode(), tmp_path, env=environment)
+    assert (ids, text) == ([0, 1, 300], "\x00\x01\u012c")
 
 
 def test_a_release_that_lacks_what_is_called_cannot_be_started(package):

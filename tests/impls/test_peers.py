@@ -1,9 +1,7 @@
 """Adapters of peers: the ids of the reference, absent where the extra is not installed."""
 
-import random
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from corpora.vocabularies import sources
@@ -13,20 +11,11 @@ from corpora.vocabularies.patterns import PATTERNS
 from harness.cli.commands.list import rows
 from harness.engine import selection
 from impls import registry, roster
-from impls.adapters import tiktoken
 from impls.adapters.peers import Peer, rank_order_trouble
-from impls.interface import Mode, Unsupported
-from impls.prepared import Prepares
+from impls.interface import Mode
 
 TEXT = Mode()
 PEERS = roster.joining(roster.Joins.BENCH)
-PIECES = ["the ", "don't", " WE'LL", "12345", "日本語", "é", "\n\n", "  ", "<|endoftext|>", "_x"]
-
-
-def texts(count):
-    rng = random.Random(7)
-    made = ["".join(rng.choices(PIECES, k=rng.randrange(40))) for _ in range(count)]
-    return [text.encode() for text in ["", "a", *made]]
 
 
 def ranked(tokens=600):
@@ -36,29 +25,6 @@ def ranked(tokens=600):
     merges = merges_from_ranks(ordinary)
     return Vocabulary("ranked", Algorithm.BPE, "tiktoken", ordinary, merges,
                       splits=PATTERNS["o200k_base"])  # fmt: skip
-
-
-@pytest.mark.parametrize("name", PEERS)
-def test_a_peer_gives_the_ids_of_the_reference(name):
-    try:
-        peer = registry.resolve(name)
-    except ImportError as error:
-        pytest.skip(str(error))
-    assert peer.about.name == name
-    assert peer.about.homepage.startswith("https://")
-    vocabulary = ranked()
-    assert peer.supports(vocabulary, TEXT) is None
-    encoder = peer.load(vocabulary)
-    reference = tiktoken.IMPLEMENTATION.load(vocabulary)
-    assert isinstance(encoder, Prepares)
-    for data in texts(60):
-        ids = encoder.encode(data, TEXT)
-        assert ids == reference.encode(data, TEXT)
-        made = encoder.prepare(data, TEXT)()
-        assert isinstance(made, np.ndarray)
-        assert made.tolist() == ids
-    with pytest.raises(Unsupported):
-        encoder.prepare(b"\xff", TEXT)
 
 
 @pytest.mark.parametrize("name", PEERS)

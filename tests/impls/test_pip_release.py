@@ -232,11 +232,6 @@ def test_the_server_finds_our_packages_and_nothing_beside_them():
     assert finder.find_spec("tiktoken") is None
 
 
-def test_every_adapter_is_there():
-    for found in pip_release.adapters().values():
-        assert hasattr(found.IMPLEMENTATION, "recipe")
-
-
 IMPORTS = """
 import importlib, sys
 allowed = {"impls", "corpora", *sys.stdlib_module_names, *sys.argv[3:]}

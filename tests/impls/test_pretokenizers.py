@@ -12,8 +12,6 @@ import tiktoken
 
 from corpora.vocabularies.model import Algorithm, Merges, Normalizer, Vocabulary
 from corpora.vocabularies.patterns import PATTERNS
-from corpora.vocabularies.sources import resolve
-from impls.bpe import heap
 from impls.fast.scanner.cutter import FastCutter
 from impls.fast.scanner.kernel import split_parts as split_fast
 from impls.interface import Mode, Unsupported
@@ -22,8 +20,6 @@ from impls.pretokenize.character_classes import class_table
 from impls.pretokenize.pieces import Cutter
 from impls.pretokenize.scanners import SCANNERS, scanner_of, split_parts
 from impls.pretokenize.unicode_version import as_of_unicode_16
-from tests.breadth import thorough_from
-from tests.data import data_path
 
 TEXT = Mode()
 SPECIAL = Mode(special="all")
@@ -213,11 +209,6 @@ def test_unicode_16_is_what_tiktoken_has(expression):
     assert "".join(EVERYTHING[match.start()] for match in ours) == matched_by_tiktoken(expression)
 
 
-def test_every_code_point_has_a_class():
-    assert len(class_table()) == sys.maxunicode + 1
-    assert set(class_table().tolist()) == {number for number, _ in CLASSES}
-
-
 def is_utf8(data):
     try:
         data.decode()
@@ -301,38 +292,3 @@ def test_normalization_comes_first_and_moves_the_ends():
     cutter = Cutter(vocabulary(PATTERNS["gpt2"], normalizer=Normalizer(form="NFC")))
 
     assert cut(cutter, ["e\u0301 x", "", "e\u0301"]) == [["é".encode(), b" x"], [], ["é".encode()]]
-
-
-def tiktoken_of(vocabulary, pattern):
-    ranks = {token: i for i, token in enumerate(vocabulary.tokens) if token is not None}
-    return tiktoken.Encoding("theirs", pat_str=pattern, mergeable_ranks=ranks, special_tokens={})
-
-
-def full_encodings(vocabulary, count):
-    rng = random.Random(vocabulary.id)
-    texts = list(adversarial(rng, count))
-    encoder = heap.IMPLEMENTATION.load(vocabulary)
-    datas = [text.encode() for text in texts]
-    ids, ends = encoder.encode_batch(b"".join(datas), np.cumsum([len(d) for d in datas]), TEXT)
-    ours = [part.tolist() for part in np.split(ids, ends[:-1])]
-    theirs = tiktoken_of(vocabulary, vocabulary.splits[0]).encode_ordinary_batch(texts)
-    return [t for t, a, b in zip(texts, ours, theirs, strict=True) if a != b]
-
-
-@pytest.mark.skipif(INTERPRETED, reason="slow")
-def test_encodings_of_tekken_are_those_of_tiktoken():
-    assert full_encodings(resolve("tekken_240911"), 5_000) == []
-
-
-@pytest.mark.data
-@pytest.mark.skipif(INTERPRETED, reason="slow")
-@pytest.mark.parametrize(
-    ("name", "pattern"),
-    thorough_from(
-        0, [("o200k_base", "o200k_base"), ("cl100k_base", "cl100k_base"), ("llama3", "llama3")]
-    ),
-)
-def test_encodings_are_those_of_tiktoken(name, pattern):
-    path = data_path(f"vocabs/{name}.tiktoken.gz")
-
-    assert full_encodings(resolve(f"{path}#pattern={pattern}"), 5_000) == []

@@ -16,14 +16,9 @@ from impls.interface import Mode
 from impls.spm.encoder import SENTENCEPIECE
 from tests.data import data_path
 from tests.impls.spm_definition import spm, vocabularies
+from tests.impls.unigram_vocabularies import random_inputs
 
 TEXT = Mode()
-ODD = (
-    "  |\u3000|½|ﬁ|e\u0301|한|\ufdfa|▁|▁▁|\n|\0|\u200b|😀|\ufffd|<s>|<0x41>|[INST]".encode().split(
-        b"|"
-    )
-)
-ODD += [b"\xff", b"\xc3", b"\xe2\x96", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80"]
 
 
 def assert_alike(vocabulary, engine, ours, inputs, rng, mode=TEXT):
@@ -41,19 +36,11 @@ def assert_alike(vocabulary, engine, ours, inputs, rng, mode=TEXT):
 def test_random_models_as_sentencepiece(drawn):
     vocabulary, inputs = drawn
     engine, ours = ENGINE.load(vocabulary), SENTENCEPIECE.load(vocabulary)
+    rng = random.Random(1)
+    letters = sorted({c for piece in vocabulary.pieces[-3:] for c in piece.text})
+    long = ["".join(rng.choices(letters, k=size)).encode() for size in (16, 48, 512)]
 
-    assert_alike(vocabulary, engine, ours, inputs, random.Random(1))
-
-
-def random_inputs(vocabulary, rng, count):
-    pieces = [piece.text.replace("▁", " ").encode() for piece in vocabulary.pieces]
-    for case in range(count):
-        few = [rng.choice(rng.choice((pieces, ODD))) for _ in range(rng.randint(1, 8))]
-        yield (
-            rng.randbytes(rng.randrange(20))
-            if case % 5 == 0
-            else b"".join(rng.choices(few, k=rng.randrange(12)))
-        )
+    assert_alike(vocabulary, engine, ours, [*inputs, *long], rng)
 
 
 def trained(rng):
@@ -102,6 +89,7 @@ def assert_trained(seed, inputs):
     for candidate in (vocabulary, mutated(vocabulary, rng)):
         engine, ours = ENGINE.load(candidate), SENTENCEPIECE.load(candidate)
         drawn = [*texts, *random_inputs(candidate, rng, inputs)]
+        drawn += [rng.randbytes(rng.randrange(20)) for _ in range(inputs // 5)]
         assert_alike(candidate, engine, ours, drawn, rng)
 
 

@@ -9,7 +9,7 @@ from corpora.vocabularies.model import VocabularyError
 from harness.testing import assert_conforms, breaches
 from impls import registry
 from impls.adapters import sentencepiece, tiktoken, tokenizers
-from impls.interface import About, Capability, Decodes, GivesOffsets, Mode, Unsupported
+from impls.interface import About, Capability, Decodes, Mode, Unsupported
 from impls.text_plugins import adapted
 from tests.impls.test_peers import ranked
 
@@ -19,7 +19,7 @@ TEXT, SPECIAL = Mode(), Mode(special="all")
 class OfText:
     """Characters of text, and the special token by its name."""
 
-    about = About("of-text", "1", capabilities=frozenset({Capability.DECODE, Capability.OFFSETS}))
+    about = About("of-text", "1", capabilities=frozenset({Capability.DECODE}))
     text_only = True
     always_special = True
     native_formats = frozenset({"gguf"})
@@ -33,9 +33,6 @@ class OfText:
     def encode(self, text, mode):
         assert isinstance(text, str)
         return [999] if text == "<|end|>" else [ord(one) for one in text]
-
-    def encode_with_offsets(self, text, mode):
-        return self.encode(text, mode), [(i, i + 1) for i in range(len(text))]
 
     def decode(self, ids):
         return "".join(map(chr, ids))
@@ -53,20 +50,11 @@ def test_text_goes_in_and_bytes_come_out():
     assert made.native_formats == {"gguf"}
     encoder = made.load(vocabulary())
     assert encoder.encode("é中".encode(), TEXT) == [233, 0x4E2D]
-    assert encoder.decode([233]) == "é".encode()
-    assert encoder.encode_with_offsets("é中".encode(), TEXT)[1] == [(0, 2), (2, 5)]
+    assert encoder.encode(b"<|end|>", SPECIAL) == [999]
     assert isinstance(encoder, Decodes)
-    assert isinstance(encoder, GivesOffsets)
     assert not hasattr(encoder, "count")
     with pytest.raises(Unsupported, match="not UTF-8"):
         encoder.encode(b"\xff", TEXT)
-
-
-def test_special_tokens_that_are_always_found_are_asked_for_alone():
-    encoder = adapted(OfText()).load(vocabulary())
-    assert encoder.encode(b"<|end|>", SPECIAL) == [999]
-    with pytest.raises(Unsupported, match="finds special tokens"):
-        encoder.encode(b"<|end|>", TEXT)
 
 
 def test_who_says_nothing_is_left_as_it_is():

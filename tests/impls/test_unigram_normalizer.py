@@ -1,4 +1,7 @@
-"""SentencePiece's normalizer: what nothing begins with is copied, and becomes what it would."""
+"""SentencePiece's normalizer: what nothing begins with is copied, and becomes what it would.
+
+Two normalizers copy: the plain one, and the one for speed, which copies runs.
+"""
 
 import random
 from dataclasses import replace
@@ -9,7 +12,9 @@ import pytest
 
 from corpora.vocabularies.model import Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from impls.fast.kernels.many_bytes import LOADED
 from impls.fast.unigram import normalizer as fast
+from impls.fast.unigram.plain import pass_plain
 from impls.unigram.charsmap import LEAF
 from impls.unigram.normalizer import make_rules, prepare
 from impls.unigram.trie import NOWHERE
@@ -78,10 +83,7 @@ def charsmap_of(keys):
 
 
 def agree(vocabulary, *batches):
-    """Whether batches of inputs become what they do where each prefix is looked at.
-
-    Both ways of copying what nothing begins with are asked: the plain one, and the one for speed.
-    """
+    """Whether batches of inputs become what they do where each prefix is looked at."""
     rules = make_rules(vocabulary)
     everywhere = rules._replace(begun=np.ones(1 << 16, dtype=np.bool_))
     passing = fast.make_passing(vocabulary, rules)
@@ -114,18 +116,6 @@ def flagged():
     return [plain, *spaces[:2], *(with_symbols(one, []) for one in spaces)]
 
 
-@pytest.mark.parametrize("part", thorough_from(1, range(2)))
-def test_what_passes_is_what_would_become_of_it(part):
-    rng = random.Random(f"passing {part}")
-    plain = resolve("unigram_nfkc")
-    flags = product((True, False), repeat=3)
-    for vocabulary in [plain, *(spaced(plain, tidy=t, escape=e, prefix=p) for t, e, p in flags)]:
-        inputs = ["".join(rng.choices(ATOMS, k=rng.choice([1, 2, 3, 9, 60]))) for _ in range(150)]
-        batch = [b"", *(text.encode() for text in inputs), b" ", b"a"]
-        batch += [one + rng.choice([b"\xff", b"\xe3\x81", b"\xc0\x80", b"\xd0"]) for one in batch]
-        agree(vocabulary, batch, *([single] for single in batch))
-
-
 @pytest.mark.parametrize("step", thorough_from(3, [7, 3, 1]))
 def test_what_disturbs_a_run_at_each_place(step):
     run = (RUN * 4).encode()
@@ -144,25 +134,49 @@ def test_inputs_that_end_at_each_place():
         agree(vocabulary, *together, *([run[:end]] for end in range(1, 140)))
 
 
-@pytest.mark.parametrize("part", thorough_from(1, range(2)))
+@pytest.mark.parametrize("part", thorough_from(1, range(3)))
 def test_drawn_charsmaps_and_symbols(part):
+    """Of half the vocabularies the real charsmap; and each input by itself, too."""
     rng = random.Random(f"plain {part}")
     parts = [*"ab z.\n0", *"ひかカ日字한", "\u3099", "\u0301", *"éиا", "ﬁ", "𝄞"]
-    for _ in range(60):
+    for number in range(60):
         keys = {"".join(rng.choices(parts, k=rng.choice([1, 2, 2, 3]))).encode() for _ in range(4)}
         if rng.random() < 0.3:
             keys.add(rng.choice(["か", "é", "日本"]).encode()[:-1])
         symbols = {
             "".join(rng.choices(parts, k=rng.choice([1, 2]))) for _ in range(rng.choice([0, 0, 2]))
         }
-        vocabulary = rng.choice(flagged())
-        drawn = replace(
-            with_symbols(vocabulary, sorted(symbols)),
-            normalizer=replace(vocabulary.normalizer, charsmap=charsmap_of(sorted(keys))),
-        )
-        inputs = []
+        drawn = rng.choice(flagged())
+        if number % 2:
+            made = replace(drawn.normalizer, charsmap=charsmap_of(sorted(keys)))
+            drawn = replace(with_symbols(drawn, sorted(symbols)), normalizer=made)
+        inputs = [b"", b" ", b"a"]
         for _ in range(25):
-            atoms = [one.encode() for one in rng.sample(parts, 5)] * 3
+            atoms = [one.encode() for one in rng.sample(parts if number % 2 else ATOMS, 5)] * 3
             atoms += [rng.choice([*keys, *(one.encode() for one in symbols), *BROKEN])]
-            inputs.append(b"".join(rng.choices(atoms, k=rng.choice([30, 90]))))
-        agree(drawn, inputs)
+            inputs.append(b"".join(rng.choices(atoms, k=rng.choice([1, 3, 30, 90]))))
+        agree(drawn, inputs, *([one] for one in inputs[:12]))
+
+
+@pytest.mark.parametrize(
+    "after",
+    thorough_from(1, ["\u3099", "は", "\u0301", "\u0306", "и", "\u11a8", "aか", "か\u3099"]),
+)
+def test_every_character_before_ones_that_compose_and_others(after):
+    points = [*range(0x80, 0xD800), *range(0xE000, 0x10000)]
+    agree(resolve("unigram_nfkc"), [f"{chr(point)}{after}".encode() for point in points])
+
+
+def test_nothing_is_written_behind_the_room():
+    """Compiled, it would be memory of somebody else."""
+    vocabulary = with_symbols(resolve("unigram_nfkc"), [])
+    passes = fast.make_passing(vocabulary, make_rules(vocabulary)).passes
+    codes = np.frombuffer((RUN * 9).encode(), dtype=np.uint8)
+    whole = np.zeros(3 * len(codes), dtype=np.uint8)
+    pass_plain(passes, codes, 0, len(codes), whole, 0)
+    for room in range(0, 400, 3):
+        out = np.full(room + 2 * LOADED, 0xFF, dtype=np.uint8)
+        stop, size = pass_plain(passes, codes, 0, len(codes), out[:room], 0)
+        assert np.all(out[room:] == 0xFF)
+        assert stop <= size > room - 2 * LOADED  # else nothing would be copied in runs
+        assert np.array_equal(out[:size], whole[:size])

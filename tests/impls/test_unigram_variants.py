@@ -168,26 +168,6 @@ def ids_of(name, vocabulary, data):
     return EVERY[name].load(vocabulary).encode(data, TEXT)
 
 
-def test_unused_pieces_are_for_some():
-    pieces = [Piece("ab", 5.0, PieceType.UNUSED), normal("a", -1.0), normal("b", -1.0)]
-    vocabulary = unigram(pieces, Normalizer(escape_whitespaces=True))
-
-    assert ids_of("unigram.sentencepiece", vocabulary, b"ab") == [2, 3]
-    assert ids_of("unigram.llama-cpp", vocabulary, b"ab") == [1]
-    assert ids_of("unigram.huggingface", vocabulary, b"ab") == [1]
-
-
-def test_symbols_compete_or_are_cut_out():
-    symbol = Piece("ab", -1.0, PieceType.USER_DEFINED)
-    vocabulary = unigram(
-        [symbol, normal("xab", 9.0), normal("x", -1.0)], Normalizer(escape_whitespaces=True)
-    )
-
-    assert ids_of("unigram.sentencepiece", vocabulary, b"xab") == [2]
-    assert ids_of("unigram.llama-cpp", vocabulary, b"xab") == [3, 1]
-    assert ids_of("unigram.huggingface", vocabulary, b"xab") == [3, 1]
-
-
 @pytest.mark.data
 @pytest.mark.thorough  # many vocabularies
 def test_ties_by_rounding_differ_between_versions():
@@ -204,31 +184,6 @@ def test_ties_by_rounding_differ_between_versions():
 @pytest.mark.thorough  # a large vocabulary
 def test_the_founding_example_of_t5():
     t5 = resolve(str(data_path("vocabs/t5_base.model")))
-    scores = {p.text: p.score for p in t5.pieces if p.type is PieceType.NORMAL}
-    text = "▁What▁is▁LoRA?"
-    # Independent of all of ours: characters, a dictionary, float64.
-    best, last = [0.0], [""]
-    for end in range(1, len(text) + 1):
-        ways = [
-            (best[s] + scores[text[s:end]], text[s:end])
-            for s in range(end)
-            if text[s:end] in scores
-        ]
-        total, piece = max(ways)
-        best.append(total)
-        last.append(piece)
-    path, end = [], len(text)
-    while end:
-        path.append(last[end])
-        end -= len(last[end])
-
-    assert path[::-1] == ["▁What", "▁is", "▁Lo", "RA", "?"]
-    # Rows of the table, by characters read: the best sum, and its last piece.
-    assert (best[2], last[2]) == (pytest.approx(-8.927785873413086), "▁W")
-    assert (best[5], last[5]) == (pytest.approx(-8.488649368286133), "▁What")
-    assert (best[8], last[8]) == (pytest.approx(-13.772074699401855), "▁is")
-    assert (best[11], last[11]) == (pytest.approx(-23.812809944152832), "▁Lo")
-    assert (best[14], last[14]) == (pytest.approx(-41.34347867965698), "?")
     for implementation in EVERY.values():
         assert implementation.load(t5).encode(b"What is LoRA?", TEXT) == [363, 19, 1815, 4763, 58]
 

@@ -4,11 +4,10 @@ import random
 import sys
 import unicodedata
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tokenizers import normalizers, pre_tokenizers
+from tokenizers import normalizers
 
 from corpora.vocabularies.model import AddedToken, WordPieceRules
 from corpora.vocabularies.sources import resolve
@@ -18,20 +17,10 @@ from impls.adapters.common import ABSENT
 from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.errors import ImplementationError
 from impls.interface import Mode, Rejected, Unsupported
-from impls.wordpiece.characters import (
-    ALONE,
-    CODE_BITS,
-    CODE_MASK,
-    NOTHING,
-    SEPARATOR,
-    make_characters,
-)
 from impls.wordpiece.encoder import BERT_IMPLEMENTATION, LLAMA_CPP_IMPLEMENTATION
 from impls.wordpiece.variants import BERT, LLAMA_CPP
-from tests.data import data_path
 
 TEXT = Mode()
-GOLDEN = "gguf/ggml-vocab-bert-bge.gguf"
 SCALARS = [chr(code) for code in range(sys.maxunicode + 1) if not 0xD800 <= code < 0xE000]
 ODD = "aabcéÉΣσςİıßẞ日豈한Åſﬁ\u0301\u0327\u302e\u1b44"
 """Letters that casing, decomposition and reordering change; all older than any engine's tables."""
@@ -52,14 +41,13 @@ def wordpiece(*texts, rules=None, added=()):
     )
 
 
-def llama_cpp():
+def installed(name):
+    """An engine, None where its library is not installed."""
     try:
-        found = registry.resolve("llama.cpp")
-    except ImplementationError as error:
-        pytest.skip(str(error))
-    if found.about.version == ABSENT:
-        pytest.skip("xllamacpp is not installed")
-    return found
+        found = registry.resolve(name)
+    except ImplementationError:
+        return None
+    return None if found.about.version == ABSENT else found
 
 
 # The definition
@@ -169,91 +157,55 @@ def cases(draw, optional=True):
     return vocabulary, "".join(draw(st.lists(parts, max_size=24)))
 
 
+def assert_defined(ours, engine, vocabulary, text, variant):
+    """By the definition and by the engine, back to text, too."""
+    encoder = ours.load(vocabulary)
+    ids = encoder.encode(text.encode(), TEXT)
+    assert ids == defined(vocabulary, text, variant)
+    if engine is not None:
+        theirs = engine.load(vocabulary)
+        assert ids == list(theirs.encode(text.encode(), TEXT))
+        assert encoder.decode(ids) == theirs.decode(ids)
+
+
 @given(cases())
 def test_bert_is_its_definition(case):
-    vocabulary, text = case
-
-    ids = BERT_IMPLEMENTATION.load(vocabulary).encode(text.encode(), TEXT)
-    assert ids == defined(vocabulary, text, BERT)
+    assert_defined(BERT_IMPLEMENTATION, TOKENIZERS, *case, BERT)
 
 
 @given(cases(optional=False))
 def test_llama_cpp_is_its_definition(case):
-    vocabulary, text = case
-    if LLAMA_CPP_IMPLEMENTATION.supports(vocabulary, TEXT) is None:
-        ids = LLAMA_CPP_IMPLEMENTATION.load(vocabulary).encode(text.encode(), TEXT)
-        assert ids == defined(vocabulary, text, LLAMA_CPP)
+    if LLAMA_CPP_IMPLEMENTATION.supports(case[0], TEXT) is None:
+        assert_defined(LLAMA_CPP_IMPLEMENTATION, installed("llama.cpp"), *case, LLAMA_CPP)
 
 
 # The engines
-
-
-@given(cases())
-def test_bert_is_tokenizers(case):
-    vocabulary, text = case
-    ours, theirs = BERT_IMPLEMENTATION.load(vocabulary), TOKENIZERS.load(vocabulary)
-    ids = theirs.encode(text.encode(), TEXT)
-
-    assert ours.encode(text.encode(), TEXT) == ids
-    assert ours.decode(ids) == theirs.decode(ids)
-
-
-@given(cases(optional=False))
-def test_llama_cpp_is_llama_cpp(case):
-    engine = llama_cpp()
-    vocabulary, text = case
-    if LLAMA_CPP_IMPLEMENTATION.supports(vocabulary, TEXT) is None:
-        ours, theirs = LLAMA_CPP_IMPLEMENTATION.load(vocabulary), engine.load(vocabulary)
-        ids = list(theirs.encode(text.encode(), TEXT))
-
-        assert ours.encode(text.encode(), TEXT) == ids
-        assert ours.decode(ids) == theirs.decode(ids)
-
-
-def split_by(characters, text):
-    """The words that a table makes of a text."""
-    entries = characters.entries
-    made = {}
-    for code in np.nonzero(entries != np.arange(len(entries)))[0].tolist():
-        entry = int(entries[code])
-        symbols = [entry] if entry >= 0 else []
-        if entry < NOTHING:
-            first = -1 - entry
-            count = int(characters.sequences[first - 1])
-            symbols = characters.sequences[first : first + count].tolist()
-        made[code] = "".join(spelled(symbol) for symbol in symbols)
-    return [word for word in text.translate(made).split(" ") if word]
-
-
-def spelled(symbol):
-    kind, letter = symbol >> CODE_BITS & 3, chr(symbol & CODE_MASK)
-    return " " if kind == SEPARATOR else f" {letter} " if kind == ALONE else letter
 
 
 USUAL = [c for c in SCALARS if ord(c) < 0x32000 or 0xDFFF0 <= ord(c) < 0xE0200]
 """Beyond these and before them, nothing is assigned but for private use."""
 
 
-def check_characters(flags, scalars):
-    clean, chinese, strip, lower = flags
-    normalizer = normalizers.BertNormalizer(
-        clean_text=clean, handle_chinese_chars=chinese, strip_accents=strip, lowercase=lower
-    )
-    split = pre_tokenizers.BertPreTokenizer().pre_tokenize_str
-    text = "".join(f"q{character}q " for character in scalars)
-    theirs = []
-    for start in range(0, len(text), 1 << 14):
-        part = normalizer.normalize_str(text[start : start + (1 << 14)])
-        theirs += [word for word, _ in split(part)]
-    ours = split_by(make_characters(BERT, WordPieceRules(*flags)), text)
-    unlike = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
-    assert unlike[:1] == []
-    assert len(ours) == len(theirs)
-
-
 @pytest.mark.thorough  # every character
-def test_every_character_is_what_tokenizers_takes_it_for():
-    check_characters((True, True, True, True), USUAL)
+@pytest.mark.parametrize(
+    ("ours", "name"), [(BERT_IMPLEMENTATION, "tokenizers"), (LLAMA_CPP_IMPLEMENTATION, "llama.cpp")]
+)
+def test_every_character_is_what_the_engine_takes_it_for(ours, name):
+    """Part of a word, alone, white space or nothing; and what casing and decomposing make of it."""
+    engine = installed(name)
+    if engine is None:
+        pytest.skip(f"{name} is not installed")
+    alphabet = {*SCALARS[0x21:0x3100], *SCALARS[0x10400:0x10600]}
+    for character in USUAL:
+        made = unicodedata.normalize("NFD", character).lower()
+        alphabet |= {*made} if made != character else set()
+    letters = sorted(one for one in alphabet if one.isprintable() and one != " ")
+    vocabulary = wordpiece(*letters, *(f"##{c}" for c in letters if c != "▁"))
+    ours, theirs = ours.load(vocabulary), engine.load(vocabulary)
+    for start in range(0, len(USUAL), 4096):
+        block = USUAL[start : start + 4096]
+        text = "".join(f"q{character}q " for character in block).encode()
+        assert ours.encode(text, TEXT) == list(theirs.encode(text, TEXT)), hex(start)
 
 
 def test_marks_are_put_in_the_order_of_tokenizers():
@@ -271,39 +223,7 @@ def test_marks_are_put_in_the_order_of_tokenizers():
         assert ours.encode(run.encode(), TEXT) == theirs.encode(run.encode(), TEXT), ascii(run)
 
 
-@pytest.mark.thorough  # every character
-def test_every_character_is_what_llama_cpp_takes_it_for():
-    engine = llama_cpp()
-    alphabet = [c for c in SCALARS[0x21:0x3100] + SCALARS[0x10400:0x10600] if c.isprintable()]
-    vocabulary = wordpiece(*alphabet, *(f"##{c}" for c in alphabet if c != "▁"))
-    ours, theirs = LLAMA_CPP_IMPLEMENTATION.load(vocabulary), engine.load(vocabulary)
-    for start in range(0, len(USUAL), 4096):
-        block = USUAL[start : start + 4096]
-        text = "".join(f"q{character}q " for character in block).encode()
-        assert ours.encode(text, TEXT) == list(theirs.encode(text, TEXT)), hex(start)
-
-
-@pytest.mark.data
-def test_the_golden_vectors_of_llama_cpp():
-    vocabulary = resolve(str(data_path(GOLDEN)))
-    encoder = LLAMA_CPP_IMPLEMENTATION.load(vocabulary)
-    separator = b"\n__ggml_vocab_test__\n"
-    inputs = data_path(f"{GOLDEN}.inp").read_bytes().split(separator)
-    lines = data_path(f"{GOLDEN}.out").read_text().split("\n")
-
-    assert len(inputs) == len(lines) == 47
-    for data, line in zip(inputs, lines, strict=True):
-        assert encoder.encode(data, TEXT) == [int(number) for number in line.split()], data
-
-
 # Worked examples
-
-
-@pytest.mark.parametrize("implementation", [BERT_IMPLEMENTATION, LLAMA_CPP_IMPLEMENTATION])
-def test_the_longest_match_first_may_leave_a_word_unknown(implementation):
-    encoder = implementation.load(wordpiece("ab", "aba", "##ac", "##b"))
-
-    assert encoder.encode(b"abab abac ab", TEXT) == [2, 4, 0, 1]
 
 
 def test_where_the_variants_part():
@@ -324,37 +244,15 @@ def test_where_the_variants_part():
         llama.encode(b"\xf4\x90\x80\x80", TEXT)
 
 
-def test_the_dotted_capital_i():
-    kept = WordPieceRules(strip_accents=False)
-    vocabulary = wordpiece("i", "##\u0307", rules=kept)
-
-    assert BERT_IMPLEMENTATION.load(vocabulary).encode("İ".encode(), TEXT) == [1, 2]
-    assert LLAMA_CPP_IMPLEMENTATION.load(vocabulary).encode("İ".encode(), TEXT) == [1]
-
-
 def test_decoders():
     vocabulary = wordpiece("don", "'", "t", "##t", "s", ".")
-    ids = [1, 2, 3, 4, 2, 5, 6, 0, 99]
+    ids = [1, 2, 3, 4, 2, 5, 6, 0, 99]  # the last one is no id
 
     assert BERT_IMPLEMENTATION.load(vocabulary).decode(ids) == b"don ' tt ' s. [UNK]"
     assert LLAMA_CPP_IMPLEMENTATION.load(vocabulary).decode(ids) == b" don'tt's.[UNK]"
-    # A space serves one apostrophe only.
-    assert LLAMA_CPP_IMPLEMENTATION.load(vocabulary).decode([1, 2, 2, 3]) == b" don'' t"
 
 
 # What the harness asks of it
-
-
-def test_a_batch_is_its_inputs_one_by_one():
-    encoder = BERT_IMPLEMENTATION.load(resolve("toy_wordpiece"))
-    inputs = [b"", b"unaffable", "É\u0301 ab日".encode(), b" ", b"!!!", b""]
-    ends = np.cumsum([len(data) for data in inputs])
-    ids, id_ends = encoder.encode_batch(b"".join(inputs), ends, TEXT)
-
-    parts = [part.tolist() for part in np.split(ids, id_ends[:-1])]
-    assert parts == [encoder.encode(data, TEXT) for data in inputs]
-    with pytest.raises(Unsupported):  # the bytes of a character in two inputs
-        encoder.encode_batch("é".encode(), np.array([1, 2]), TEXT)
 
 
 @pytest.mark.parametrize("implementation", [BERT_IMPLEMENTATION, LLAMA_CPP_IMPLEMENTATION])

@@ -12,7 +12,6 @@ from corpora.vocabularies.preflight import preflight
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
-from tests.data import data_path
 
 TOY = resolve("toy_wordpiece")
 
@@ -35,18 +34,6 @@ def test_gguf_file_and_in_again(tmp_path, lowercase, strip_accents):
 
     for field in ("algorithm", "tokens", "special_tokens", "unk_id", "wordpiece", "alphabet"):
         assert getattr(after, field) == getattr(before, field), field
-
-
-@pytest.mark.data
-def test_a_real_file():
-    bert = resolve(str(data_path("gguf/ggml-vocab-bert-bge.gguf")))
-
-    assert len(bert) == 30522
-    assert (bert.tokens[2000], bert.tokens[2015], bert.tokens[1]) == (b"to", b"##s", b"[unused0]")
-    assert bert.special_tokens["[MASK]"] == 103
-    assert bert.unk_id == 100
-    assert preflight(bert) == []
-    assert resolve(str(data_path("gguf/ggml-vocab-bert-bge.gguf"))).fingerprint == bert.fingerprint
 
 
 def test_accents_are_stripped_where_letters_are_small_unless_told():

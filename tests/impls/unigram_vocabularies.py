@@ -1,20 +1,14 @@
 """Random unigram vocabularies with what separates variants, and inputs for them."""
 
+from functools import partial
+
 import numpy as np
 
-from corpora.vocabularies.model import (
-    Algorithm,
-    Alphabet,
-    Normalizer,
-    Piece,
-    PieceType,
-    RankOrder,
-    Vocabulary,
-)
+from corpora.vocabularies.model import Algorithm, Normalizer, Piece, PieceType
 from corpora.vocabularies.sources import resolve
+from tests.impls.spm_definition import spm
 
-UNKNOWN = Piece("<unk>", 0.0, PieceType.UNKNOWN)
-BYTES = [Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256)]
+unigram = partial(spm, algorithm=Algorithm.UNIGRAM)
 LETTERS = ("ab▁", "aé😀▁", "abc▁ﬁ½", "ｶﾞカガ▁", "a\u0301e\u0301▁", "日本語▁。")
 ODD = [
     "  ",
@@ -32,22 +26,6 @@ ODD = [
     "㌀",
 ]
 BROKEN = [b"\xff", b"\xc3", b"\xe2\x96", b"\xed\xa0\x80", b"\xc0\x80", b"\xf4\x90\x80\x80", b"\xe6"]
-
-
-def unigram(pieces, normalizer=None, byte_fallback=False):
-    pieces = (UNKNOWN, *(BYTES if byte_fallback else ()), *pieces)
-    return Vocabulary(
-        "test",
-        Algorithm.UNIGRAM,
-        "test",
-        tuple(None if piece.type is PieceType.UNKNOWN else piece.text.encode() for piece in pieces),
-        pieces=pieces,
-        alphabet=Alphabet.CHARACTERS,
-        rank_order=RankOrder.SCORES,
-        normalizer=normalizer or Normalizer(),
-        unk_id=0,
-        byte_fallback=byte_fallback,
-    )
 
 
 def random_vocabulary(rng, *, gguf=False):
@@ -83,7 +61,7 @@ def random_vocabulary(rng, *, gguf=False):
 def random_inputs(vocabulary, rng, count):
     """Texts of pieces, odd characters and broken bytes, and now and then a long run."""
     texts = [p.text.replace("▁", " ") for p in vocabulary.pieces if p.type is not PieceType.BYTE]
-    atoms = [text.encode() for text in (*texts, *ODD, "z", "▁", "<unk>", "<0x41>")]
+    atoms = [text.encode() for text in (*texts, *ODD, "z", "▁", "▁▁", "<unk>", "<s>", "<0x41>")]
     inputs = [b""]
     while len(inputs) < count:
         few = rng.sample(atoms, k=min(len(atoms), rng.randint(1, 8)))

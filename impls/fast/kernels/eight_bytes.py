@@ -5,8 +5,6 @@ These are ordinary instructions of any processor, which Numba has no word for.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
-
 import numpy as np
 from llvmlite import ir
 from llvmlite.ir import Value
@@ -15,10 +13,6 @@ from numba import types
 from impls.compiled.jit import njit
 from impls.fast.kernels.instruction import Code, instruction
 from impls.kernels.layout import Bytes
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
 
 _WORD = ir.IntType(64)
 
@@ -40,19 +34,6 @@ def word_at(data: Bytes, at: int) -> int:
 def copy_word(source: Bytes, place: int, target: Bytes, target_place: int) -> None:
     """Make the 8 bytes from ``target[target_place]`` on those from ``source[place]`` on."""
     target[target_place : target_place + WORD] = source[place : place + WORD]
-
-
-def place_of(
-    context: Any,
-    builder: Any,
-    kind: types.Array,
-    array_and_index: Sequence[Value],
-    element: ir.Type,
-) -> Value:
-    """The pointer to ``array[index]``, to be read as of LLVM's type ``element``."""
-    array, index = array_and_index
-    made = context.make_array(kind)(context, builder, array)
-    return builder.bitcast(builder.gep(made.data, [index]), element.as_pointer())
 
 
 @instruction(word_at, lambda data, at: types.int64(data, types.intp))

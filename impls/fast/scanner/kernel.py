@@ -16,7 +16,7 @@ from impls.fast.kernels.bits import highest, lowest, ones
 from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.fast.scanner.masks import ascii_masks, noted_masks
 from impls.fast.scanner.windows import next_sure, options_of, piece_bits, with_contractions
-from impls.kernels.layout import EMPTY, PLACE
+from impls.kernels.layout import EMPTY, PLACE, Bytes, Longs
 from impls.pretokenize.character_classes import class_table
 from impls.pretokenize.scanner_kernel import NO_UTF8, classify, scan
 from impls.pretokenize.scanner_rules import automaton
@@ -36,10 +36,10 @@ AT_ONCE = 8
 
 def split_parts(
     rules: Rules,
-    data: NDArray[np.uint8],
-    part_ends: NDArray[np.int64],
-    given: NDArray[np.int64],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]] | None:
+    data: Bytes,
+    part_ends: Longs,
+    given: Longs,
+) -> tuple[Longs, Longs] | None:
     """As :func:`impls.pretokenize.scanners.split_parts`."""
     part_counts = np.empty(len(part_ends), dtype=np.int64)
     piece_ends = np.empty(len(data) + LOADED + 2, dtype=np.int64)
@@ -52,7 +52,7 @@ def split_parts(
 
 
 @njit
-def _put(ends: int, reach: int, at: int, piece_ends: NDArray[np.int64], count: int) -> int:
+def _put(ends: int, reach: int, at: int, piece_ends: Longs, count: int) -> int:
     """Write the places of a mask up to ``reach``, counted from ``at``; returns the new number."""
     ends &= (2 << reach) - 1
     total = count + ones(ends)
@@ -67,13 +67,13 @@ def _put(ends: int, reach: int, at: int, piece_ends: NDArray[np.int64], count: i
 
 @njit
 def _split_noted(
-    data: NDArray[np.uint8],
-    noted: NDArray[np.uint8],
+    data: Bytes,
+    noted: Bytes,
     base: int,
     end: int,
     automaton: NDArray[np.uint16],
     options: Options,
-    piece_ends: NDArray[np.int64],
+    piece_ends: Longs,
     count: int,
 ) -> int:
     """Split ``data[base:end]``, of which is noted what it is, as :func:`scan` does."""
@@ -110,7 +110,7 @@ def _split_noted(
 
 
 @inlined
-def _all_known(data: NDArray[np.uint8], end: int, trouble: int) -> bool:
+def _all_known(data: Bytes, end: int, trouble: int) -> bool:
     """Whether a window that reaches over the end of the text tells all of its ends.
 
     Each end is told by what is before it, but those in white space: where that goes on to the end
@@ -122,11 +122,11 @@ def _all_known(data: NDArray[np.uint8], end: int, trouble: int) -> bool:
 
 @inlined
 def _split_plain(
-    data: NDArray[np.uint8],
+    data: Bytes,
     at: int,
     end: int,
     options: Options,
-    piece_ends: NDArray[np.int64],
+    piece_ends: Longs,
     count: int,
 ) -> tuple[int, int]:
     """Split the windows from ``data[at]`` on, up to one that is not like nearly all of source.
@@ -148,15 +148,15 @@ def _split_plain(
 
 @njit
 def scan_parts(
-    data: NDArray[np.uint8],
-    table: NDArray[np.uint8],
-    noted: NDArray[np.uint8],
-    part_ends: NDArray[np.int64],
-    given: NDArray[np.int64],
+    data: Bytes,
+    table: Bytes,
+    noted: Bytes,
+    part_ends: Longs,
+    given: Longs,
     automaton: NDArray[np.uint16],
     options: Options,
-    piece_ends: NDArray[np.int64],
-    part_counts: NDArray[np.int64],
+    piece_ends: Longs,
+    part_counts: Longs,
 ) -> int:
     """Split each part as if it were a text of its own.
 

@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, cast
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir import Value
 from numba import types
-from numba.extending import intrinsic, overload
 
-from impls.fast.kernels.eight_bytes import place_of
+from impls.fast.kernels.instruction import Code, instruction
 from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.pretokenize.character_classes import (
     APOSTROPHE,
@@ -33,7 +33,7 @@ from impls.pretokenize.scanner_kernel import CLASS_MASK, SIZE_BITS
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
+    from impls.kernels.layout import Bytes, Flags
 
     Masks = tuple[int, int, int, int, int, int, int, int, int, int, int, int]
     """The masks of the classes below, in their order; of the bytes that begin a character; and of
@@ -83,7 +83,7 @@ _ASCII_FLAGS, _NOTED_FLAGS = (
 )
 
 
-def ascii_masks(data: NDArray[np.uint8], at: int) -> Masks:
+def ascii_masks(data: Bytes, at: int) -> Masks:
     """The masks of the WINDOW bytes from ``data[at]`` on, of LOADED that the data has there.
 
     Not looked into is what is not ASCII.
@@ -91,17 +91,17 @@ def ascii_masks(data: NDArray[np.uint8], at: int) -> Masks:
     return _masks(data, at, _ASCII_FLAGS)
 
 
-def noted_masks(noted: NDArray[np.uint8], at: int) -> Masks:
+def noted_masks(noted: Bytes, at: int) -> Masks:
     """Those of bytes of which is noted what they are (see SIZE_BITS)."""
     return _masks(noted, at, _NOTED_FLAGS)
 
 
-def _masks(data: NDArray[np.uint8], at: int, flags: NDArray[np.bool_]) -> Masks:
+def _masks(data: Bytes, at: int, flags: Flags) -> Masks:
     a, b, c, d, e, f, g, h, i, j, k, m = _words(flags[data[at : at + WINDOW]])
     return a, b, c, d, e, f, g, h, i, j, k, m
 
 
-def _words(flags: NDArray[np.bool_]) -> list[int]:
+def _words(flags: Flags) -> list[int]:
     """Each column of WINDOW flags as a word, the first one as its lowest bit."""
     packed = np.packbits(flags, axis=0, bitorder="little").T.copy()
     return cast("list[int]", packed.view("<i8").ravel().tolist())
@@ -114,41 +114,23 @@ def _all_of(value: int) -> ir.Constant:
     return ir.Constant(_VECTOR, [value] * LOADED)
 
 
-def _found(builder: ir.IRBuilder, values: ir.Value, ranges: tuple[_Range, ...]) -> list[ir.Value]:
-    """Of each range, which of the values are in it."""
-    offsets = [(builder.sub(values, _all_of(first)), count) for first, count in ranges]
-    return [builder.icmp_unsigned("<", offset, _all_of(count)) for offset, count in offsets]
+def _masks_of(function: Callable[[Bytes, int], Masks], looked: tuple[_Looked, ...]) -> None:
+    kind = types.UniTuple(types.int64, len(looked))
+
+    @instruction(function, lambda data, at: kind(data, types.intp))
+    def emit(code: Code, data: Value, at: Value) -> Value:
+        builder = code.builder
+        loaded = builder.load(code.place(0, data, at, _VECTOR), align=1)
+        values = []
+        for bits, ranges in looked:
+            seen, mask = builder.and_(loaded, _all_of(bits)), _WORD(0)
+            for first, count in ranges:
+                offset = builder.sub(seen, _all_of(first))
+                found = builder.icmp_unsigned("<", offset, _all_of(count))
+                mask = builder.or_(mask, builder.bitcast(found, _WORD))
+            values.append(builder.and_(mask, _WORD(ALL)))
+        return code.context.make_tuple(builder, kind, values)
 
 
-def _intrinsic(looked: tuple[_Looked, ...]) -> Callable[[NDArray[np.uint8], int], Masks]:
-    @intrinsic
-    def masks(typing, data, at):  # type: ignore[no-untyped-def]
-        def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-            place = place_of(context, builder, signature.args[0], arguments, _VECTOR)
-            loaded = builder.load(place, align=1)
-            values = []
-            for bits, ranges in looked:
-                mask = _WORD(0)
-                for found in _found(builder, builder.and_(loaded, _all_of(bits)), ranges):
-                    mask = builder.or_(mask, builder.bitcast(found, _WORD))
-                values.append(builder.and_(mask, _WORD(ALL)))
-            return context.make_tuple(builder, signature.return_type, values)
-
-        return types.UniTuple(types.int64, len(looked))(data, types.intp), generate
-
-    return cast("Callable[[NDArray[np.uint8], int], Masks]", masks)
-
-
-_ascii_masks, _noted_masks = _intrinsic(_IN_ASCII), _intrinsic(_IN_NOTES)
-
-
-@overload(ascii_masks)
-def _compiled_ascii(data, at):  # type: ignore[no-untyped-def]
-    del data, at
-    return lambda data, at: _ascii_masks(data, at)  # noqa: PLW0108 - Numba wants a function
-
-
-@overload(noted_masks)
-def _compiled_noted(noted, at):  # type: ignore[no-untyped-def]
-    del noted, at
-    return lambda noted, at: _noted_masks(noted, at)  # noqa: PLW0108 - likewise
+_masks_of(ascii_masks, _IN_ASCII)
+_masks_of(noted_masks, _IN_NOTES)

@@ -20,13 +20,10 @@ from impls.compiled.jit import inlined, njit
 from impls.fast.kernels.bits import highest, lowest
 from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW
 from impls.fast.scanner.masks import ascii_masks
-from impls.kernels.layout import EMPTY
+from impls.kernels.layout import EMPTY, Bytes
 from impls.pretokenize.scanner_kernel import contraction_end
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
     from impls.fast.scanner.masks import Masks
     from impls.pretokenize.scanner_rules import Rules
 
@@ -143,7 +140,7 @@ def piece_bits(masks: Masks, options: Options) -> tuple[int, int, int, int]:
 
 
 @njit
-def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> int:
+def next_sure(data: Bytes, at: int, end: int, options: Options) -> int:
     """The last sure end of the first window of nothing but ASCII after ``data[at]``, or ``end``.
 
     The last one, since where trouble is there may be more of it, each for another window.
@@ -163,7 +160,7 @@ def next_sure(data: NDArray[np.uint8], at: int, end: int, options: Options) -> i
 
 @njit
 def with_contractions(
-    data: NDArray[np.uint8],
+    data: Bytes,
     at: int,
     end: int,
     ends: int,

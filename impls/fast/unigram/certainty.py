@@ -22,7 +22,7 @@ from impls.compiled.jit import inlined, njit
 from impls.fast.bpe.wide_rows import LONGEST_WIDE
 from impls.fast.unigram.endings import piece_of, step
 from impls.fast.unigram.pulling import LENGTH_AT, PIECE, pull
-from impls.kernels.layout import INDEX, PLACE
+from impls.kernels.layout import INDEX, PLACE, Bytes, Ints, Longs
 from impls.kernels.utf8 import lead_length
 
 if TYPE_CHECKING:
@@ -75,23 +75,23 @@ def bounds_of(lexicon: Lexicon) -> Bounds | None:
 
 @inlined
 def certain(
-    piece_ids: NDArray[np.int64],
+    piece_ids: Longs,
     unknown_score: float,
     unknown_id: int,
     spells_bytes: bool,
     tolerance: float,
-    nodes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    foreign: NDArray[np.uint8],
+    nodes: Longs,
+    pairs: Longs,
+    pages: Longs,
+    characters: Longs,
+    foreign: Bytes,
     weights: NDArray[np.floating],
-    text: NDArray[np.uint8],
+    text: Bytes,
     first: int,
     last: int,
     best: NDArray[np.float64],
-    ways: NDArray[np.int64],
-    ids: NDArray[np.int32],
+    ways: Longs,
+    ids: Ints,
     at: int,
 ) -> int:
     """Write the ids of ``text[first:last]``, a word, to ``ids[at:]``; how many, or UNCERTAIN.
@@ -139,10 +139,10 @@ def certain(
 
 @inlined
 def _lead(
-    nodes: NDArray[np.int64],
+    nodes: Longs,
     weights: NDArray[np.floating],
     unknown_score: float,
-    text: NDArray[np.uint8],
+    text: Bytes,
     first: int,
     end: int,
     way: int,
@@ -171,7 +171,7 @@ def _lead(
 
 
 @njit
-def _characters(text: NDArray[np.uint8], start: int, end: int) -> int:
+def _characters(text: Bytes, start: int, end: int) -> int:
     """How many characters ``text[start:end]`` has."""
     count = 0
     while start < end:

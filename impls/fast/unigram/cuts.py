@@ -20,14 +20,12 @@ from impls.fast.kernels.word_cuts import CUT, CUT_BEFORE_SYMBOL, SYMBOL
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
+    from impls.kernels.layout import Bytes
 
 _LETTERS = [*string.ascii_letters.encode()]
 
 
-def make_cuts(
-    pieces: Mapping[bytes, int], unknown_id: int, foreign: NDArray[np.uint8]
-) -> NDArray[np.uint8]:
+def make_cuts(pieces: Mapping[bytes, int], unknown_id: int, foreign: Bytes) -> Bytes:
     """65,536 entries by two bytes, second * 256 + first: CUT, CUT_BEFORE_SYMBOL, or 0 for neither.
 
     pieces: the ids of the pieces that text can become, by their bytes. Words begin with ASCII, with

@@ -2,35 +2,30 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from impls.interface import Mode
 from impls.unigram.encoder import Implementation, UnigramEncoder
 from impls.unigram.variants import SENTENCEPIECE
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About
+    from impls.interface import Mode
+    from impls.kernels.layout import Ints, Longs
+    from impls.unigram.variants import Variant
 
 
 class FastEncoder(UnigramEncoder):
     """The plain encoder's ids. Each thread remembers words, where the vocabulary admits it."""
 
-    def __init__(self, vocabulary: Vocabulary) -> None:
+    def __init__(self, vocabulary: Vocabulary, variant: Variant) -> None:
         from impls.fast.unigram.remembering import by_words  # noqa: PLC0415 - Numba takes a second
 
-        super().__init__(vocabulary, SENTENCEPIECE)
+        super().__init__(vocabulary, variant)
         self._words = by_words(vocabulary, self.lexicon)
 
-    def encode_batch(
-        self, data: bytes, ends: NDArray[np.int64], mode: Mode
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode_batch(self, data: bytes, ends: Longs, mode: Mode) -> tuple[Ints, Longs]:
         """All inputs in one compiled call; see ``EncodesBatches``."""
         if self._words is None:
             return super().encode_batch(data, ends, mode)
@@ -40,16 +35,8 @@ class FastEncoder(UnigramEncoder):
 class FastImplementation(Implementation):
     """SentencePiece's unigram, with all that is there for its speed."""
 
-    @cached_property
-    def about(self) -> About:
-        """Who it is."""
-        return replace(super().about, name=f"{self.variant.name}.fast")
-
-    def load(self, vocabulary: Vocabulary) -> FastEncoder:
-        """Build the tables: a fraction of a second for 32,000 pieces, once compiled."""
-        encoder = FastEncoder(vocabulary)
-        encoder.encode(b"a", Mode())
-        return encoder
+    encoder_type = FastEncoder
+    suffix = ".fast"
 
 
 IMPLEMENTATION = FastImplementation(SENTENCEPIECE)

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from impls.compiled.jit import njit
-from impls.kernels.layout import INDEX
+from impls.kernels.layout import INDEX, Bytes, Longs
 from impls.kernels.trie import LABEL_BITS, LABEL_MASK
 from impls.kernels.utf8 import lead_length
 from impls.unigram.trie import double_array
@@ -25,7 +25,6 @@ from impls.unigram.trie import double_array
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from numpy.typing import NDArray
 
 _LABEL_AT = 32
 _PIECE_AT = _LABEL_AT + LABEL_BITS
@@ -50,11 +49,11 @@ class Endings(NamedTuple):
     byte of characters beyond ASCII, how many bytes they have, if no piece has any of them; else 0.
     """
 
-    nodes: NDArray[np.int64]
-    pairs: NDArray[np.int64]
-    pages: NDArray[np.int64]
-    characters: NDArray[np.int64]
-    foreign: NDArray[np.uint8]
+    nodes: Longs
+    pairs: Longs
+    pages: Longs
+    characters: Longs
+    foreign: Bytes
 
 
 def make_endings(pieces: Iterable[bytes]) -> Endings:
@@ -95,7 +94,7 @@ def _page_number(character: bytes) -> int | None:
     return (character[0] & 0xF) << 6 | character[1] & 0x3F if len(character) == 3 else None
 
 
-def _walked(nodes: NDArray[np.int64], text: bytes) -> int:
+def _walked(nodes: Longs, text: bytes) -> int:
     entry = int(nodes[0])
     for byte in text:
         below = int(nodes[(entry & INDEX) ^ byte])
@@ -104,7 +103,7 @@ def _walked(nodes: NDArray[np.int64], text: bytes) -> int:
 
 
 @njit
-def step(nodes: NDArray[np.int64], entry: int, byte: int) -> int:
+def step(nodes: Longs, entry: int, byte: int) -> int:
     """The entry of the child by a byte, or 0. No branch is taken."""
     below = int(nodes[(entry & INDEX) ^ byte])
     return below & -int(below >> _LABEL_AT & LABEL_MASK == byte + 1)

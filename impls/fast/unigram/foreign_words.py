@@ -16,11 +16,10 @@ from impls.fast.kernels.eight_bytes import word_at
 from impls.fast.kernels.many_bytes import WINDOW, leads_and_others
 from impls.fast.kernels.word_cuts import SYMBOL
 from impls.fast.unigram.endings import on_page, page_of, piece_of
-from impls.kernels.layout import PLACE
+from impls.kernels.layout import PLACE, Bytes, Ints, Longs
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 FOREIGN = -2
 """This stands in place of the number of ids of a word of characters that no piece has, which are
@@ -35,10 +34,10 @@ _SYMBOL = int.from_bytes(SYMBOL, "little")
 
 @inlined
 def foreign_word(
-    foreign: NDArray[np.uint8],
+    foreign: Bytes,
     foreign_from: int,
     symbol: int,
-    text: NDArray[np.uint8],
+    text: Bytes,
     start: int,
     stop: int,
 ) -> tuple[int, int]:
@@ -73,7 +72,7 @@ def foreign_word(
 
 
 @njit
-def first_foreign(foreign: NDArray[np.uint8]) -> int:
+def first_foreign(foreign: Bytes) -> int:
     """The first byte from which on all that begin a character of three bytes begin none of a piece.
 
     It is 0xF0, with which no such character begins, where there is none.
@@ -85,7 +84,7 @@ def first_foreign(foreign: NDArray[np.uint8]) -> int:
 
 
 @njit
-def symbol_piece(pages: NDArray[np.int64], characters: NDArray[np.int64]) -> int:
+def symbol_piece(pages: Longs, characters: Longs) -> int:
     """The piece that is U+2581 alone, and 1; 0 if there is none."""
     page = int(pages[page_of(_SYMBOL & 0xFF, _SYMBOL >> 8 & 0xFF, 3)])
     return piece_of(int(characters[on_page(page, _SYMBOL >> 16)]))
@@ -93,17 +92,17 @@ def symbol_piece(pages: NDArray[np.int64], characters: NDArray[np.int64]) -> int
 
 @njit
 def tell_foreign(
-    piece_ids: NDArray[np.int64],
+    piece_ids: Longs,
     unknown_id: int,
     none: int,
-    foreign: NDArray[np.uint8],
+    foreign: Bytes,
     foreign_from: int,
     symbol: int,
-    text: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    asked: NDArray[np.int64],
+    text: Bytes,
+    ends: Longs,
+    asked: Longs,
     number: int,
-    results: NDArray[np.int32],
+    results: Ints,
 ) -> int:
     """Answer those of the words ``asked[:number]`` of which all that is known is told at a glance.
 

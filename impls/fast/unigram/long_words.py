@@ -15,7 +15,7 @@ import numpy as np
 from impls.compiled.jit import inlined, njit
 from impls.fast.unigram.endings import piece_of, step
 from impls.fast.unigram.pulling import LENGTH_AT, PIECE, pull
-from impls.kernels.layout import INDEX
+from impls.kernels.layout import INDEX, Bytes, Ints, Longs
 from impls.kernels.utf8 import lead_length
 from impls.unigram.trie import NOWHERE
 
@@ -30,25 +30,25 @@ WINDOW = 2048
 
 @njit
 def encode_long(
-    piece_ids: NDArray[np.int64],
+    piece_ids: Longs,
     unknown_score: np.floating,
     unknown_id: int,
-    byte_ids: NDArray[np.int64],
+    byte_ids: Longs,
     rebase_above: float,
     longest: int,
-    nodes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    foreign: NDArray[np.uint8],
+    nodes: Longs,
+    pairs: Longs,
+    pages: Longs,
+    characters: Longs,
+    foreign: Bytes,
     weights: NDArray[np.floating],
-    text: NDArray[np.uint8],
+    text: Bytes,
     first: int,
     last: int,
     total: np.floating,
     best: NDArray[np.floating],
-    ways: NDArray[np.int64],
-    ids: NDArray[np.int32],
+    ways: Longs,
+    ids: Ints,
     at: int,
 ) -> tuple[int, np.floating]:
     """Append the ids of ``text[first:last]`` to ``ids[:at]``; returns where they end, and the sum.
@@ -118,10 +118,10 @@ def _longer(entries: NDArray[Entry], size: int) -> NDArray[Entry]:
 
 @njit
 def _after_rebase(
-    nodes: NDArray[np.int64],
+    nodes: Longs,
     weights: NDArray[np.floating],
     unknown_score: np.floating,
-    text: NDArray[np.uint8],
+    text: Bytes,
     origin: int,
     start: int,
     length: int,
@@ -163,9 +163,7 @@ def _after_rebase(
 
 
 @njit
-def _goes_on(
-    nodes: NDArray[np.int64], text: NDArray[np.uint8], place: int, last: int, longest: int
-) -> bool:
+def _goes_on(nodes: Longs, text: Bytes, place: int, last: int, longest: int) -> bool:
     """Whether a piece lies over ``place`` of the text, which ends at ``last``."""
     for end in range(place + 1, min(place + longest, last + 1)):
         entry = int(nodes[0])
@@ -180,14 +178,14 @@ def _goes_on(
 
 @inlined
 def _trace(
-    piece_ids: NDArray[np.int64],
-    text: NDArray[np.uint8],
+    piece_ids: Longs,
+    text: Bytes,
     origin: int,
     end: int,
-    ways: NDArray[np.int64],
+    ways: Longs,
     unknown_id: int,
-    byte_ids: NDArray[np.int64],
-    ids: NDArray[np.int32],
+    byte_ids: Longs,
+    ids: Ints,
     at: int,
 ) -> int:
     """Read the best path to ``end`` back; returns where its ids end."""

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from impls.kernels.layout import Bytes, Flags, Longs
+
 CHANGES = 1
 """A rule or a symbol is found in it, whatever follows; or it is no character."""
 GOES_ON = 2
@@ -47,7 +49,7 @@ _MANY = 1 << 16
 """Ways through a double array beyond which all is marked: no real charsmap has so many."""
 
 
-def marks_of(units: NDArray[np.integer], symbols: Iterable[bytes]) -> NDArray[np.uint8]:
+def marks_of(units: NDArray[np.integer], symbols: Iterable[bytes]) -> Bytes:
     """65,536 marks, by code point: by the bits that two or three bytes of these shapes carry.
 
     units: of a :class:`impls.unigram.charsmap.Charsmap`. symbols: non-empty.
@@ -77,9 +79,7 @@ def marks_of(units: NDArray[np.integer], symbols: Iterable[bytes]) -> NDArray[np
     return marks
 
 
-def _characters(
-    units: NDArray[np.int64], first_blocks: NDArray[np.int64]
-) -> tuple[NDArray[np.bool_], NDArray[np.int64], NDArray[np.int64]]:
+def _characters(units: Longs, first_blocks: Longs) -> tuple[Flags, Longs, Longs]:
     """Walk a character of either shape from some blocks: in which code points a rule ends.
 
     Also what lies beyond: the blocks that follow, and the code points on the way to each.
@@ -90,11 +90,11 @@ def _characters(
 
 
 def _shaped(
-    units: NDArray[np.int64],
-    blocks: NDArray[np.int64],
-    shape: Sequence[tuple[int, NDArray[np.int64]]],
-    ended: NDArray[np.bool_],
-) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    units: Longs,
+    blocks: Longs,
+    shape: Sequence[tuple[int, Longs]],
+    ended: Flags,
+) -> tuple[Longs, Longs]:
     points = np.zeros(len(blocks), dtype=np.int64)
     for left, labels in shape:
         if len(blocks) > _MANY:
@@ -112,11 +112,11 @@ def _shaped(
 
 @inlined
 def pass_characters(
-    marks: NDArray[np.uint8],
-    data: NDArray[np.uint8],
+    marks: Bytes,
+    data: Bytes,
     position: int,
     end: int,
-    out: NDArray[np.uint8],
+    out: Bytes,
     size: int,
 ) -> tuple[int, int]:
     """Append characters of two and three bytes while they surely pass.
@@ -212,7 +212,7 @@ def _begun(eight: int) -> tuple[int, int]:
 
 
 @njit
-def point_at(data: NDArray[np.uint8], position: int, end: int) -> int:
+def point_at(data: Bytes, position: int, end: int) -> int:
     """The code point of two or three bytes that have the shape of a character.
 
     -1 if they have not, or take more bytes than they need.

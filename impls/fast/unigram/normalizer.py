@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from corpora.vocabularies.model import Normalizer, Vocabulary
+    from impls.kernels.layout import Bytes, Flags, Longs
     from impls.unigram.normalizer import Rules
 
 SPARE = LOADED
@@ -52,7 +53,7 @@ class Passing(NamedTuple):
     """
 
     passes: NDArray[np.uint16]
-    marks: NDArray[np.uint8]
+    marks: Bytes
 
 
 def make_passing(vocabulary: Vocabulary, rules: Rules) -> Passing:
@@ -150,11 +151,11 @@ def blanks(rules: Rules) -> dict[int, bool]:
 @inlined
 def pass_ascii(
     passes: NDArray[np.uint16],
-    begun: NDArray[np.bool_],
-    data: NDArray[np.uint8],
+    begun: Flags,
+    data: Bytes,
     position: int,
     end: int,
-    out: NDArray[np.uint8],
+    out: Bytes,
     size: int,
     before: int,
 ) -> tuple[int, int]:
@@ -209,9 +210,7 @@ def pass_ascii(
 
 
 @njit
-def prepare(
-    rules: Rules, known: Passing, data: NDArray[np.uint8], ends: NDArray[np.int64]
-) -> tuple[NDArray[np.uint8], NDArray[np.int64], NDArray[np.int64]]:
+def prepare(rules: Rules, known: Passing, data: Bytes, ends: Longs) -> tuple[Bytes, Longs, Longs]:
     """As :func:`impls.unigram.normalizer.prepare`, with SPARE bytes more behind the text."""
     text = np.empty((len(data) + len(ends)) * rules.growth + SPARE, dtype=np.uint8)
     segments = np.empty((len(ends), 2), dtype=np.int64)
@@ -230,10 +229,10 @@ def prepare(
 def normalize(
     rules: Rules,
     known: Passing,
-    data: NDArray[np.uint8],
+    data: Bytes,
     start: int,
     end: int,
-    out: NDArray[np.uint8],
+    out: Bytes,
 ) -> int:
     """Write the normalized ``data[start:end]`` to ``out``, and return its length.
 

@@ -15,18 +15,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from llvmlite import ir
+from llvmlite.ir import Value
 from numba import types
-from numba.extending import intrinsic, overload
 
 from impls.compiled.jit import inlined, njit
 from impls.fast.kernels.bits import highest, lowest
-from impls.fast.kernels.eight_bytes import place_of
+from impls.fast.kernels.instruction import Code, instruction
 from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW, word_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
+
+    from impls.kernels.layout import Bytes, Flags, Longs
 
     Range = tuple[int, int]
     Masks = tuple[int, int, int]
@@ -57,9 +59,7 @@ _SECOND, _THIRD = 0x96, 0x81
 """The last bytes of U+2581."""
 
 
-def plain_table(
-    plain: NDArray[np.bool_], blank: NDArray[np.bool_], becomes: bytes, *, merged: bool
-) -> NDArray[np.uint16]:
+def plain_table(plain: Flags, blank: Flags, becomes: bytes, *, merged: bool) -> NDArray[np.uint16]:
     """The ranges of plain characters, what blanks become, and with which bytes plain ones begin.
 
     plain: 65,536 flags by code point. blank: 128 flags by the byte: it becomes ``becomes``, one
@@ -81,13 +81,13 @@ def plain_table(
     return np.array([*numbers, len(becomes), becomes[0], merged, *leads], dtype=np.uint16)
 
 
-def lead_bytes(points: NDArray[np.int64]) -> NDArray[np.int64]:
+def lead_bytes(points: Longs) -> Longs:
     """The first bytes of characters of up to three."""
     more = np.where(points < _THREE, 0xC0 | points >> 6, 0xE0 | points >> 12)
     return np.where(points < _TWO, points, more)
 
 
-def _ranges(flags: NDArray[np.bool_]) -> list[Range]:
+def _ranges(flags: Flags) -> list[Range]:
     """The first place, and the length, of each run of flags that are set."""
     edges = np.flatnonzero(np.diff(flags, prepend=False, append=False))
     return [(int(first), int(stop - first)) for first, stop in edges.reshape(-1, 2)]
@@ -98,9 +98,7 @@ def _filled(ranges: Sequence[Range], count: int) -> list[Range]:
 
 
 @inlined
-def begins_plain(
-    table: NDArray[np.uint16], data: NDArray[np.uint8], position: int, end: int
-) -> bool:
+def begins_plain(table: NDArray[np.uint16], data: Bytes, position: int, end: int) -> bool:
     """Whether to look for a run here: one that is long enough may begin."""
     return (
         position + ENOUGH <= end
@@ -113,10 +111,10 @@ def begins_plain(
 @njit
 def pass_plain(
     table: NDArray[np.uint16],
-    data: NDArray[np.uint8],
+    data: Bytes,
     position: int,
     end: int,
-    out: NDArray[np.uint8],
+    out: Bytes,
     size: int,
 ) -> tuple[int, int]:
     """Append plain characters, and what the blanks between them become; where that ends.
@@ -173,7 +171,7 @@ def pass_plain(
     return position, size
 
 
-def plain_masks(data: NDArray[np.uint8], at: int, table: NDArray[np.uint16]) -> Masks:
+def plain_masks(data: Bytes, at: int, table: NDArray[np.uint16]) -> Masks:
     """The masks of the WINDOW bytes from ``data[at]`` on, of READ that the data has there.
 
     Of those with which a plain character begins; of all bytes of those; and of the blanks.
@@ -197,9 +195,7 @@ def plain_masks(data: NDArray[np.uint8], at: int, table: NDArray[np.uint16]) -> 
     return begun, covered & ALL, word_of(blank)
 
 
-def copy_many(
-    source: NDArray[np.uint8], place: int, target: NDArray[np.uint8], target_place: int
-) -> None:
+def copy_many(source: Bytes, place: int, target: Bytes, target_place: int) -> None:
     """Make the LOADED bytes from ``target[target_place]`` on those from ``source[place]`` on."""
     target[target_place : target_place + LOADED] = source[place : place + LOADED]
 
@@ -209,115 +205,82 @@ _NUMBER = ir.IntType(32)
 _BYTES, _HALVES = ir.VectorType(_BYTE, LOADED), ir.VectorType(_HALF, LOADED)
 
 
-@intrinsic
-def _plain_masks(typing, data, at, table):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        data, at, table = arguments
-        kinds = signature.args
+_THREE_MASKS = types.UniTuple(types.int64, 3)
 
-        def all_of(value: int, kind: ir.VectorType = _BYTES) -> ir.Constant:
-            return ir.Constant(kind, [value] * LOADED)
 
-        def spread(value: ir.Value, kind: ir.VectorType) -> ir.Value:
-            undefined = ir.Constant(kind, ir.Undefined)
-            alone = builder.insert_element(undefined, value, _NUMBER(0))
-            lanes = ir.Constant(ir.VectorType(_NUMBER, LOADED), [0] * LOADED)
-            return builder.shuffle_vector(alone, undefined, lanes)
+def _all(value: int, kind: ir.VectorType = _BYTES) -> ir.Constant:
+    return ir.Constant(kind, [value] * LOADED)
 
-        def in_ranges(points: ir.Value, numbers: Iterable[int]) -> ir.Value:
-            kind = points.type
-            found = None
-            for number in numbers:
-                first, count = (
-                    builder.load(
-                        place_of(
-                            context,
-                            builder,
-                            kinds[2],
-                            (table, _MASK(FIRST + 2 * number + i)),
-                            _HALF,
-                        ),
-                        align=2,
-                    )
-                    for i in range(2)
-                )
-                if kind is _BYTES:
-                    first, count = (builder.trunc(value, _BYTE) for value in (first, count))
-                offset = builder.sub(points, spread(first, kind))
-                one = builder.icmp_unsigned("<", offset, spread(count, kind))
-                found = one if found is None else builder.or_(found, one)
-            return found
 
-        first, second, third = (
-            builder.load(
-                place_of(context, builder, kinds[0], (data, builder.add(at, _MASK(i))), _BYTES),
-                align=1,
+@instruction(plain_masks, lambda data, at, table: _THREE_MASKS(data, types.intp, table))
+def _plain_masks(code: Code, data: Value, at: Value, table: Value) -> Value:
+    builder = code.builder
+
+    def spread(value: Value, kind: ir.VectorType) -> Value:
+        undefined = ir.Constant(kind, ir.Undefined)
+        alone = builder.insert_element(undefined, value, _NUMBER(0))
+        lanes = ir.Constant(ir.VectorType(_NUMBER, LOADED), [0] * LOADED)
+        return builder.shuffle_vector(alone, undefined, lanes)
+
+    def in_ranges(points: Value, numbers: Iterable[int]) -> Value:
+        kind = points.type
+        found = None
+        for number in numbers:
+            first, count = (
+                builder.load(code.place(2, table, _MASK(FIRST + 2 * number + i), _HALF), align=2)
+                for i in range(2)
             )
-            for i in range(3)
+            if kind is _BYTES:
+                first, count = (builder.trunc(value, _BYTE) for value in (first, count))
+            offset = builder.sub(points, spread(first, kind))
+            one = builder.icmp_unsigned("<", offset, spread(count, kind))
+            found = one if found is None else builder.or_(found, one)
+        return found
+
+    first, second, third = (
+        builder.load(code.place(0, data, builder.add(at, _MASK(i)), _BYTES), align=1)
+        for i in range(3)
+    )
+
+    def shaped(values: Value, bits: int, shape: int) -> Value:
+        return builder.icmp_unsigned("==", builder.and_(values, _all(bits)), _all(shape))
+
+    def carried(values: Value, bits: int, left: int) -> Value:
+        wide = builder.zext(builder.and_(values, _all(bits)), _HALVES)
+        return builder.shl(wide, _all(left, _HALVES))
+
+    trails = shaped(second, 0xC0, 0x80)
+    of_two = builder.and_(shaped(first, 0xE0, 0xC0), trails)
+    of_three = builder.and_(
+        builder.and_(shaped(first, 0xF0, 0xE0), trails), shaped(third, 0xC0, 0x80)
+    )
+    middle = carried(second, 0x3F, 6)
+    points_of_two = builder.or_(carried(first, 0x1F, 6), carried(second, 0x3F, 0))
+    points_of_three = builder.or_(
+        builder.or_(carried(first, 0x0F, 12), middle), carried(third, 0x3F, 0)
+    )
+    numbers = iter(range(RANGES))
+    one, blank, two, three = (
+        in_ranges(points, [next(numbers) for _ in range(count)])
+        for points, count in zip(
+            (first, first, points_of_two, points_of_three), _KINDS, strict=True
         )
-
-        def shaped(values: ir.Value, bits: int, shape: int) -> ir.Value:
-            return builder.icmp_unsigned("==", builder.and_(values, all_of(bits)), all_of(shape))
-
-        def carried(values: ir.Value, bits: int, left: int) -> ir.Value:
-            wide = builder.zext(builder.and_(values, all_of(bits)), _HALVES)
-            return builder.shl(wide, all_of(left, _HALVES))
-
-        trails = shaped(second, 0xC0, 0x80)
-        of_two = builder.and_(shaped(first, 0xE0, 0xC0), trails)
-        of_three = builder.and_(
-            builder.and_(shaped(first, 0xF0, 0xE0), trails), shaped(third, 0xC0, 0x80)
-        )
-        middle = carried(second, 0x3F, 6)
-        points_of_two = builder.or_(carried(first, 0x1F, 6), carried(second, 0x3F, 0))
-        points_of_three = builder.or_(
-            builder.or_(carried(first, 0x0F, 12), middle), carried(third, 0x3F, 0)
-        )
-        numbers = iter(range(RANGES))
-        one, blank, two, three = (
-            in_ranges(points, [next(numbers) for _ in range(count)])
-            for points, count in zip(
-                (first, first, points_of_two, points_of_three), _KINDS, strict=True
-            )
-        )
-        two, three = builder.and_(two, of_two), builder.and_(three, of_three)
-        one, blank, two, three = (
-            builder.bitcast(flags, _MASK) for flags in (one, blank, two, three)
-        )
-        more = builder.or_(two, three)
-        begun = builder.or_(one, more)
-        covered = builder.or_(
-            builder.or_(begun, builder.shl(more, _MASK(1))), builder.shl(three, _MASK(2))
-        )
-        values = [builder.and_(mask, _MASK(ALL)) for mask in (begun, covered, blank)]
-        return context.make_tuple(builder, signature.return_type, values)
-
-    return types.UniTuple(types.int64, 3)(data, types.intp, table), generate
+    )
+    two, three = builder.and_(two, of_two), builder.and_(three, of_three)
+    one, blank, two, three = (builder.bitcast(flags, _MASK) for flags in (one, blank, two, three))
+    more = builder.or_(two, three)
+    begun = builder.or_(one, more)
+    covered = builder.or_(
+        builder.or_(begun, builder.shl(more, _MASK(1))), builder.shl(three, _MASK(2))
+    )
+    values = [builder.and_(mask, _MASK(ALL)) for mask in (begun, covered, blank)]
+    return code.context.make_tuple(builder, _THREE_MASKS, values)
 
 
-@intrinsic
-def _copy_many(typing, source, place, target, target_place):  # type: ignore[no-untyped-def]
-    def generate(context, builder, signature, arguments):  # type: ignore[no-untyped-def]
-        kinds = signature.args
-        start, end = (
-            place_of(context, builder, kinds[side], arguments[side : side + 2], _BYTES)
-            for side in (0, 2)
-        )
-        builder.store(builder.load(start, align=1), end, align=1)
-        return context.get_dummy_value()
-
-    return types.none(source, types.intp, target, types.intp), generate
-
-
-@overload(plain_masks)
-def _compiled_masks(data, at, table):  # type: ignore[no-untyped-def]
-    del data, at, table
-    return lambda data, at, table: _plain_masks(data, at, table)  # noqa: PLW0108 - for Numba
-
-
-@overload(copy_many)
-def _compiled_copy(source, place, target, target_place):  # type: ignore[no-untyped-def]
-    def copy(source, place, target, target_place):  # type: ignore[no-untyped-def]
-        _copy_many(source, place, target, target_place)
-
-    return copy
+@instruction(
+    copy_many,
+    lambda source, place, target, at: types.none(source, types.intp, target, types.intp),
+)
+def _copy_many(code: Code, source: Value, place: Value, target: Value, target_place: Value) -> None:
+    many = code.builder.load(code.place(0, source, place, _BYTES), align=1)
+    code.builder.store(many, code.place(2, target, target_place, _BYTES), align=1)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from impls.compiled.jit import inlined, njit
 from impls.fast.unigram.endings import on_page, page_of, piece_of, step
-from impls.kernels.layout import INDEX, PLACE
+from impls.kernels.layout import INDEX, PLACE, Bytes, Longs
 from impls.kernels.utf8 import lead_length
 
 if TYPE_CHECKING:
@@ -28,21 +28,21 @@ _FOUR_BYTES = (1 << 32) - 1
 
 @inlined
 def pull(
-    nodes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    foreign: NDArray[np.uint8],
+    nodes: Longs,
+    pairs: Longs,
+    pages: Longs,
+    characters: Longs,
+    foreign: Bytes,
     weights: NDArray[np.floating],
     unknown_score: np.floating | float,
     rebase_above: float,
-    text: NDArray[np.uint8],
+    text: Bytes,
     origin: int,
     start: int,
     stop: int,
     size: int,
     best: NDArray[np.floating],
-    ways: NDArray[np.int64],
+    ways: Longs,
 ) -> int:
     """Go on from the place ``start`` to ``stop`` or the first character end behind it.
 

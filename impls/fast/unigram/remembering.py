@@ -30,7 +30,7 @@ from impls.fast.unigram.endings import make_endings
 from impls.fast.unigram.foreign_words import FOREIGN, first_foreign, symbol_piece, tell_foreign
 from impls.fast.unigram.long_words import WINDOW, encode_long
 from impls.fast.unigram.normalizer import make_passing, prepare
-from impls.kernels.layout import PLACE
+from impls.kernels.layout import PLACE, Bytes, Ints, Longs
 from impls.kernels.table_cache import arrays_of
 from impls.unigram.lexicon import ROOMS, segmented
 from impls.unigram.variants import SENTENCEPIECE
@@ -43,9 +43,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.unigram.lexicon import Lexicon
 
-    Encode = Callable[
-        [NDArray[np.uint8], NDArray[np.int64]], tuple[NDArray[np.int32], NDArray[np.int64]]
-    ]
+    Encode = Callable[[Bytes, Longs], tuple[Ints, Longs]]
     """From inputs and where they end to ids, and where those of each input end."""
 
 BLOCK = 4096
@@ -79,9 +77,7 @@ def by_words(vocabulary: Vocabulary, lexicon: Lexicon) -> Encode | None:
     known = make_passing(vocabulary, lexicon.rules)
     local = threading.local()
 
-    def encode(
-        data: NDArray[np.uint8], ends: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
+    def encode(data: Bytes, ends: Longs) -> tuple[Ints, Longs]:
         text, segments, segment_ends = prepare(lexicon.rules, known, data, ends)
         text.flags.writeable = False  # the code for arrays that nobody writes to is far quicker
         cache = local.cache = fitting(getattr(local, "cache", None), len(text) >> 3)
@@ -124,29 +120,29 @@ def _whole_characters(lexicon: Lexicon) -> bool:
 
 @njit
 def encode_words(
-    piece_ids: NDArray[np.int64],
+    piece_ids: Longs,
     unknown_scores: NDArray[np.floating],
     sums: NDArray[np.floating],
     unknown_id: int,
-    byte_ids: NDArray[np.int64],
+    byte_ids: Longs,
     rebase_above: float,
     longest: int,
-    nodes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    foreign: NDArray[np.uint8],
+    nodes: Longs,
+    pairs: Longs,
+    pages: Longs,
+    characters: Longs,
+    foreign: Bytes,
     weights: NDArray[np.floating],
-    cuts: NDArray[np.uint8],
+    cuts: Bytes,
     scores_of: NDArray[np.floating],
     limit: float,
     tolerance: float,
-    cache: NDArray[np.int64],
-    text: NDArray[np.uint8],
-    segments: NDArray[np.int64],
-    segment_ends: NDArray[np.int64],
-    id_ends: NDArray[np.int64],
-) -> NDArray[np.int32]:
+    cache: Longs,
+    text: Bytes,
+    segments: Longs,
+    segment_ends: Longs,
+    id_ends: Longs,
+) -> Ints:
     """Encode each segment; writes where an input's ids end to ``id_ends`` and returns all ids.
 
     The first arguments are those of :class:`impls.unigram.lexicon.Lexicon`; text, segments and
@@ -226,27 +222,27 @@ def encode_words(
 
 @njit
 def _segment_new(
-    piece_ids: NDArray[np.int64],
+    piece_ids: Longs,
     unknown_score: float,
     unknown_id: int,
     spells_bytes: bool,
     tolerance: float,
-    nodes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    foreign: NDArray[np.uint8],
+    nodes: Longs,
+    pairs: Longs,
+    pages: Longs,
+    characters: Longs,
+    foreign: Bytes,
     weights: NDArray[np.floating],
-    text: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    left: NDArray[np.int64],
+    text: Bytes,
+    ends: Longs,
+    left: Longs,
     lefts: int,
     room: int,
     best: NDArray[np.float64],
-    ways: NDArray[np.int64],
-    results: NDArray[np.int32],
-    rows: NDArray[np.int64],
-    ids: NDArray[np.int32],
+    ways: Longs,
+    results: Ints,
+    rows: Longs,
+    ids: Ints,
 ) -> None:
     """Segment the words ``left[:lefts]`` of a block.
 
@@ -280,30 +276,30 @@ def _segment_new(
 
 @njit
 def _emit(
-    piece_ids: NDArray[np.int64],
+    piece_ids: Longs,
     unknown_score: np.floating,
     unknown_id: int,
-    byte_ids: NDArray[np.int64],
+    byte_ids: Longs,
     rebase_above: float,
     longest: int,
-    nodes: NDArray[np.int64],
-    pairs: NDArray[np.int64],
-    pages: NDArray[np.int64],
-    characters: NDArray[np.int64],
-    foreign: NDArray[np.uint8],
+    nodes: Longs,
+    pairs: Longs,
+    pages: Longs,
+    characters: Longs,
+    foreign: Bytes,
     weights: NDArray[np.floating],
     scores_of: NDArray[np.floating],
     limit: float,
-    text: NDArray[np.uint8],
-    ends: NDArray[np.int64],
-    marks: NDArray[np.uint8],
+    text: Bytes,
+    ends: Longs,
+    marks: Bytes,
     count: int,
-    results: NDArray[np.int32],
+    results: Ints,
     best: NDArray[np.floating],
-    ways: NDArray[np.int64],
-    ids: NDArray[np.int32],
+    ways: Longs,
+    ids: Ints,
     at: int,
-    segment_id_ends: NDArray[np.int64],
+    segment_id_ends: Longs,
     done: int,
     total: np.floating,
 ) -> tuple[int, int, np.floating]:
