@@ -24,18 +24,21 @@ class CountTillLimit(Serves):
         """Compare the services with the number of ids, which is known already."""
         size = len(one.ids)
         for service in filter(one.participant.can, self.needs):
-            limits: list[tuple[int, ...]] = [()]
+            expected: dict[tuple[int, ...], tuple[int, str]] = {(): (size, "the text")}
             if service is Capability.COUNT_TILL_LIMIT:
                 drawn = draw(one.data).randint(0, size + 1)
-                limits = [(size,), (max(0, size - 1),), (drawn,)]
-            answers = yield [one.serve(service, one.data, one.data, *limit) for limit in limits]
-            for limit, outcome in zip(limits, answers, strict=True):
-                right, where, fault = size, "the text", None
-                for most in limit:
-                    where = f"the text, with a limit of {most}"
-                    right = size if size <= most else PAST_THE_LIMIT
+                expected = {
+                    (most,): (
+                        size if size <= most else PAST_THE_LIMIT,
+                        f"the text, with a limit of {most}",
+                    )
+                    for most in (size, max(0, size - 1), drawn)
+                }
+            answers = yield [one.serve(service, one.data, one.data, *limit) for limit in expected]
+            for (right, where), outcome in zip(expected.values(), answers, strict=True):
+                faults = []
                 if not isinstance(outcome, Encoded):
-                    fault = unanswered(one, outcome, service)
+                    faults = [unanswered(one, outcome, service)]
                 elif outcome.ids != (right,):
-                    fault = wrong_count(one, service, one.name, right, outcome.ids[0], where)
-                one.judge(outcome, [fault] if fault else [])
+                    faults = [wrong_count(one, service, one.name, right, outcome.ids[0], where)]
+                one.judge(outcome, faults)

@@ -29,13 +29,13 @@ class Incremental(CountsParts):
 
     def parts(self, service: Capability, data: bytes) -> tuple[tuple[Any, ...], Ranges]:
         """Chunks of the text, and the texts that they make; the last one first to prepend."""
-        ends = cuts(data)
-        if service is Capability.APPEND:
-            chunks = [data[start:end] for start, end in pairwise((0, *ends))]
-            return (chunks,), [(0, end) for end in ends]
-        starts = [len(data) - cut for cut in ends]
-        chunks = [data[start:end] for end, start in pairwise((len(data), *starts))]
-        return (chunks,), [(start, len(data)) for start in starts]
+        ends, size = cuts(data), len(data)
+        grown = [*pairwise((0, *ends))]
+        ranges = [(0, end) for end in ends]
+        if service is Capability.PREPEND:
+            grown = [(size - after, size - before) for before, after in grown]
+            ranges = [(size - end, size) for end in ends]
+        return ([data[start:end] for start, end in grown],), ranges
 
 
 def cuts(data: bytes) -> tuple[int, ...]:

@@ -15,7 +15,7 @@ selection of one law for all sizes            6,591    195        894
 
 What this one leaves undecided are rates that drop threefold within four doublings. The
 selection calls that superlinear, and cannot see a square that begins late; the largest sizes alone
-say nothing of a single step between caches. ``python -m tests.harness.growth_cells`` simulates the
+say nothing of a single step between caches. ``python -m tests.doubles.growth_cells`` simulates the
 cells again and prints the counts of this one.
 """
 

@@ -192,10 +192,10 @@ class WorkerPool:
     def settle(self) -> dict[str, Loaded]:
         """Take note of who has loaded by now; what those say that could not."""
         done = {name: one.result() for name, one in self.loading.items() if one.done()}
-        for name, one in done.items():
-            del self.loading[name]
-            if one.error is None:
-                self.loaded[name] = one.spent
+        # Made anew, as other threads may be going through them.
+        self.loading = {name: one for name, one in self.loading.items() if name not in done}
+        loaded = {name: one.spent for name, one in done.items() if one.error is None}
+        self.loaded = {**self.loaded, **loaded}
         return {name: one for name, one in done.items() if one.error is not None}
 
     def excused(self) -> list[Excused]:

@@ -21,9 +21,9 @@ from harness.studies.campaigns.store import CampaignStore
 from harness.studies.campaigns.units import Came
 from harness.studies.fuzz.corpus import Entry
 from harness.studies.fuzz.state import State
-from tests.cluster.campaigns import campaign, session
-from tests.cluster.plans import plug_in
-from tests.harness.postgres import BINARIES, server
+from tests.doubles.postgres import BINARIES, server
+from tests.properties.cluster.campaigns import campaign, session
+from tests.properties.cluster.plans import plug_in
 
 WORK_SECONDS = 0.2
 PAIRS = 40

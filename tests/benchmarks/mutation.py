@@ -63,7 +63,7 @@ ROOMS = {
         ("harness/checks/*.py",),
         (
             "tests/harness/test_*check*.py",
-            "tests/harness/test_metamorphic.py",
+            "tests/properties/checks/test_metamorphic.py",
             "tests/mutants/test_checks.py",
         ),
     ),

@@ -2,7 +2,7 @@
 
 Run with ``make bench``. Nothing here passes or fails by speed; each group sets a service beside
 what it is measured against. That services are right is held elsewhere
-(``tests/impls/test_bpe_services.py``).
+(``tests/properties/impls/test_bpe_services.py``).
 """
 
 import time

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.contracts import observed
-from tests.harness.command import here, tokgate
+from tests.doubles.command import here, tokgate
 
 HERE = Path(__file__).parent
 GOLDEN = HERE / "golden"

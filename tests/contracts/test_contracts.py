@@ -11,7 +11,7 @@ import pytest
 from tests.contracts.interfaces import INTERFACES
 from tests.contracts.observed import READERS
 from tests.contracts.scenarios import GOLDEN, SCENARIOS, House, golden, text_of
-from tests.harness.command import here
+from tests.doubles.command import here
 
 QUICK = frozenset({"run", "protocol", "fuzz", "expect", "preflight", "replay"}) | {
     name for name in SCENARIOS if name.startswith("list-")

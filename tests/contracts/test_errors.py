@@ -11,7 +11,7 @@ import pytest
 
 from corpora.vocabularies import sources
 from harness.cli import application as cli
-from tests.harness.command import tokgate
+from tests.doubles.command import tokgate
 
 RANKS = b"".join(base64.b64encode(bytes([i])) + f" {i}\n".encode() for i in range(256))
 

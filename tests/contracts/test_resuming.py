@@ -1,7 +1,7 @@
 """A command that is killed and started again comes to what it comes to when nobody kills it.
 
-The points of death inside one process are held by ``tests/durability``; here whole commands are
-killed as a user's machine would, once there is something that must not be lost.
+The points of death inside one process are held by ``tests/faults/durability``; here whole commands
+are killed as a user's machine would, once there is something that must not be lost.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from typing import Any
 import pytest
 
 from tests.contracts.scenarios import HERE
-from tests.harness.command import TOKGATE, tokgate
+from tests.doubles.command import TOKGATE, tokgate
 
 pytestmark = pytest.mark.thorough  # three whole commands each
 

@@ -97,7 +97,7 @@ ROWS = (
     (
         "superlinear",
         f"A strength of {PROOFS}.",
-        "simulated: `python -m tests.harness.growth_cells`",
+        "simulated: `python -m tests.doubles.growth_cells`",
     ),
     (
         "next size",

@@ -8,7 +8,7 @@ from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
 from harness.checks.base import Check
 from harness.studies.selftest.catalog import Mutant
-from tests.harness.local import Local
+from tests.doubles.local import Local
 from tests.mutants.test_mutants import EVERY, MODES
 
 TEXTS = [b"", b"a", b"two  spaces", b"the tokens, don't ?", "日本語 🙂 é".encode(), b"ab 12 " * 9]

@@ -9,7 +9,7 @@ import pytest
 from harness.studies.selftest import gate
 from harness.studies.selftest.catalog import mistakes
 from harness.studies.selftest.groups import Kind, groups
-from tests.harness.command import tokgate
+from tests.doubles.command import tokgate
 
 MUTANTS = [one for one in mistakes().values() if one.family == "gate"]
 RIGHT = {one.control: one for one in MUTANTS}

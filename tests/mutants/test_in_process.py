@@ -18,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.harness.command import tokgate
+from tests.doubles.command import tokgate
 
 PROGRAM = Path(__file__).parents[2] / "harness" / "studies" / "selftest" / "program.py"
 JUDGING = ("survival", "equivalence", "round-trip", "determinism", "validity", "batch")

@@ -157,7 +157,7 @@ BY_OTHER_THAN_TEXT = {
     "growth.square-in-decoding": ("decode", [0] * 2000),
 }
 MEMORY_AND_LOADING = {"growth.holds-megabytes", "growth.leaves-behind", "growth.square-in-loading"}
-"""These are measured in tests/harness/test_costs_*.py, as nothing but a measurement shows them."""
+"""Nothing but a measurement shows these: tests/properties/studies/test_costs_*.py."""
 
 
 def passes(patch, encoder, method, *given):

@@ -41,7 +41,7 @@ many of them in a row it has looked so.
 What is only just beyond the caches needs twelve: with six, and three in a row, two of 12,000
 simulated cells were accused whose bytes the caches alone had made three times dearer, beside
 neighbours on all cores. What makes a byte eighteen times as dear needs no more than four: no
-neighbour and no cache does that (``python -m tests.harness.growth_cells`` counts)."""
+neighbour and no cache does that (``python -m tests.doubles.growth_cells`` counts)."""
 
 RISING = 1.2
 """The exponent over the last two doublings of a candidate above which more sizes are asked, even

@@ -1,0 +1,85 @@
+"""A headline names a well-known mistake where it is one, and nothing where it is another."""
+
+import functools
+import itertools
+from dataclasses import replace
+
+import pytest
+
+from corpora.generators.catalog import generators
+from corpora.vocabularies import sources
+from harness.events import Found
+from harness.findings import patience
+from harness.studies.selftest import catalog
+from harness.studies.selftest.plain.bpe import PlainBpe
+from impls import registry
+from impls.interface import Mode
+from reports.words import spoken
+from tests.breadth import thorough_from
+from tests.doubles.scenes import Scene
+
+resolved = functools.cache(sources.resolve)
+"""Vocabularies by name: most mistakes are on the same large one, which takes a while to read."""
+
+NAMED = {
+    "merging.rightmost-tie": "merges equal-rank pairs from the right",
+    "merging.never-whole": "merges pre-tokens that should be taken whole, as they are tokens",
+}
+"""What is told of planted mistakes that are on the list."""
+
+MAY_BE = {
+    "merging.long-words": "merges equal-rank pairs from the right",
+    "merging.longest-match": "takes the longest token at each place",
+}
+"""What may be told of those that are as one of the list on a part of all inputs, or on whose
+vocabulary several of the list are alike."""
+
+PLANTED = [
+    one
+    for name, one in sorted(catalog.mistakes().items())
+    if name.startswith(("merging.", "pretokens.", "caches.", "specials."))
+    and one.check == "equivalence"
+    and not one.apart
+    and one.mode in {"text", "raw"}
+    and not PlainBpe().runs(resolved(one.vocabulary))
+]
+
+
+def found_of(mutant):
+    """What a tracker makes of a planted mistake, on its own inputs and on generated ones."""
+    vocabulary = resolved(mutant.vocabulary)
+    mode = Mode(pretokenize=mutant.mode == "text")
+    wrong = registry.resolve(mutant.spec).load(vocabulary)
+    right = PlainBpe().load(vocabulary)
+    scene = Scene(
+        ref=lambda data: list(right.encode(data, mode)),
+        mine=lambda data: list(wrong.encode(data, mode)),
+    )
+    scene.contract = replace(scene.contract, vocabulary=vocabulary, mode=mode)
+    drawn = [
+        case if isinstance(case, bytes) else case.data
+        for generator in generators().values()
+        for case in itertools.islice(generator.cases(vocabulary, 0), 4)
+    ]
+    inputs = [data for data in (*mutant.inputs, *drawn) if 0 < len(data) < 120]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(patience, "SHRINK_SHARE", 1e9)
+        for data in inputs[:60]:
+            if vocabulary.can_encode(data):
+                scene.check("equivalence", data)
+    return [event for event in scene.events if isinstance(event, Found) and event.minimal]
+
+
+@pytest.mark.parametrize("name", thorough_from(1, NAMED))
+def test_a_well_known_mistake_is_named(name):
+    found = found_of(catalog.mistakes()[name])
+    assert NAMED[name] in {one.mistake for one in found}
+    assert {one.mistake for one in found} <= {NAMED[name], ""}
+    assert f"mine {NAMED[name]}" in {spoken(one) for one in found}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", [*MAY_BE, *(one.name for one in PLANTED[::4])])
+def test_another_mistake_is_not_named_as_one_of_the_list(name):
+    found = found_of(catalog.mistakes()[name])
+    assert {one.mistake for one in found} <= {"", MAY_BE.get(name, NAMED.get(name, ""))}

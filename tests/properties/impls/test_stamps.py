@@ -1,0 +1,71 @@
+"""Compiled code on disk is that of the source: an edited helper, or constant, is compiled anew."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+CALLER = """
+from impls.compiled.jit import njit
+from helper import BY, more
+
+@njit
+def twice(number):
+    return once(once(number)) * BY
+
+@njit
+def once(number):
+    return more(number)
+"""
+HELPER = """
+from impls.compiled.jit import njit
+
+BY = {by}
+
+@njit
+def more(number):
+    return number + {more}
+"""
+RUN = """
+import sys, caller
+result, hits = caller.twice(1), caller.twice.stats.cache_hits
+print(result, sum(hits.values()), int("numba.cpython.unicode" in sys.modules))
+"""
+
+
+def run(folder, *, by=1, more=1):
+    """What the caller gives in a process of its own, and how often its code came from disk.
+
+    All that Numba can compile is imported only where something is compiled.
+    """
+    (folder / "caller.py").write_text(CALLER)
+    (folder / "helper.py").write_text(HELPER.format(by=by, more=more))
+    environment = {
+        **{name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"},
+        "NUMBA_CACHE_DIR": str(folder / "cache"),
+        "PYTHONPATH": f"{folder}:{Path(__file__).parents[3]}",
+        "PYTHONDONTWRITEBYTECODE": "1",
+    }
+    done = subprocess.run(
+        [sys.executable, "-c", RUN],
+        env=environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=300,
+    )
+    result, hits, compilers = map(int, done.stdout.split())
+    assert compilers == (hits == 0)
+    return result, hits
+
+
+@pytest.mark.parametrize("change", [{"more": 5}, {"by": 3}])
+def test_what_is_called_and_what_is_constant_are_part_of_a_function(change, tmp_path):
+    assert run(tmp_path) == (3, 0)
+    assert run(tmp_path) == (3, 1)
+    changed, hits = run(tmp_path, **change)
+    assert (changed, hits) == (11 if "more" in change else 9, 0)
+    assert run(tmp_path, **change) == (changed, 1)

@@ -1,0 +1,342 @@
+"""Every format: it parses, holds its limits, says what it is to say, and is not broken out of."""
+
+import base64
+import gzip
+import html as markup
+import json
+import math
+import random
+import re
+from dataclasses import replace
+from itertools import takewhile
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.events import (
+    ExpectationJudged,
+    FamiliesMeasured,
+    GrowthJudged,
+    Measured,
+    Withdrawn,
+)
+from reports import FILES, FORMATS, github, markdown, sarif, write_all
+from reports.faults import FALLBACK, place
+from reports.record import RunRecord
+from tests.properties.reports import records, test_campaigns, test_cluster, test_forced, test_texts
+from tests.properties.reports.records import SHAPES
+
+EVERY = "annotations html json junit markdown sarif"
+ODD = Measured("x", "v", "f", math.nan, -math.inf, None, "failed", [[1.0, math.nan]], "\ud800")
+
+
+def run(*events, **end):
+    """A run of these events that came to its end."""
+    return records.run(*events, **{"verdict": "fail", **end})
+
+
+def json_of(record):
+    return json.loads(FORMATS["json"](record))
+
+
+def sarif_of(record):
+    (whole,) = json.loads(FORMATS["sarif"](record))["runs"]
+    return whole
+
+
+def junit_of(record):
+    return ET.fromstring(FORMATS["junit"](record))
+
+
+# --- whatever happened ----------------------------------------------------------------------------
+
+
+@pytest.fixture(params=[*SHAPES, "odd"])
+def shape(request):
+    """A run of each shape."""
+    return SHAPES[request.param]() if request.param in SHAPES else RunRecord.from_events([ODD])
+
+
+def test_json_is_strict_and_cut_off_runs_fail(shape):
+    text = FORMATS["json"](shape)
+    told = json.loads(text, parse_constant=pytest.fail)
+    assert text.isascii()
+    assert told["verdict"] in {"pass", "fail"}
+    assert told["complete"] or told["verdict"] == "fail"
+
+
+def test_junit_is_valid_xml_that_adds_up(shape):
+    root = junit_of(shape)
+    for key, tag in (("failures", "failure"), ("errors", "error"), ("skipped", "skipped")):
+        assert int(root.get(key)) == len(root.findall(f"testsuite/testcase/{tag}"))
+    for suite in root:
+        names = [case.get("name") for case in suite]
+        assert len(set(names)) == len(names) == int(suite.get("tests"))
+
+
+def test_markdown_is_short(shape):
+    text = markdown.render(shape)
+    assert len(text.encode("utf-8", "backslashreplace")) < 64 * 1024
+    assert text.startswith("## ")
+
+
+def strings(value):
+    """All strings of a JSON value."""
+    if isinstance(value, str):
+        yield value
+    for one in value.values() if isinstance(value, dict) else value:
+        if isinstance(one, str | dict | list):
+            yield from [one] if isinstance(one, str) else strings(one)
+
+
+def test_sarif_is_what_github_takes(shape):
+    """Section 3 of the standard, and GitHub Docs; its keys are in the golden runs."""
+    text = FORMATS["sarif"](shape)
+    assert text.isascii()
+    # Lone surrogates, be they escaped, are no text to strict readers; an empty string is refused.
+    json.dumps(json.loads(text), ensure_ascii=False).encode("utf-8")
+    whole = sarif_of(shape)
+    assert all(strings(whole))
+    rules, found = whole["tool"]["driver"]["rules"], whole["results"]
+    ids = [rule["id"] for rule in rules]
+    assert len(set(ids)) == len(ids)
+    assert max(len(rule["fullDescription"]["text"]) for rule in rules) <= 1_024
+    assert len(whole["invocations"][0]["toolExecutionNotifications"]) <= 100
+    assert len(found) >= len(shape.unexpected)
+    names = {one["partialFingerprints"]["primaryLocationLineHash"] for one in found}
+    assert len(names) == len(found)
+    for one in found:
+        assert ids[one["ruleIndex"]] == one["ruleId"]
+        assert len(one["message"]["text"]) <= sarif.MAX_MESSAGE
+        (where,) = one["locations"]
+        assert re.fullmatch("[!-~]+", where["physicalLocation"]["artifactLocation"]["uri"])
+
+
+def test_annotations_are_one_line_each_and_few(shape):
+    lines = FORMATS["annotations"](shape).splitlines()
+    form = re.compile(r"::(error|warning) file=[^:,]+,title=[^:,]+::.+")
+    kinds = [form.fullmatch(line)[1] for line in lines]
+    assert max(map(kinds.count, ("error", "warning"))) <= github.EACH
+    assert all(len(line) < 8_000 for line in lines)
+
+
+# --- what is said ---------------------------------------------------------------------------------
+
+
+GONE = Withdrawn("llama.cpp", "tekken_240911", "withdrawn after 3 time-outs\nlog")
+LINE = "testing of llama.cpp on tekken_240911 stopped early: withdrawn after 3 time-outs"
+FAMILIES = FamiliesMeasured("toy", 40, [*map(str, range(13))], [*map(str, range(10))])
+CUT_OFF = RunRecord.from_events([*records.opening(), GONE])
+OVER = GrowthJudged("heap", "v", "runs", "time", "linear", "fail", "ours", "exponent 2.00")
+OPEN = replace(OVER, outcome="inconclusive", line="1.2 to 1.4")
+IDLE = ExpectationJudged("b", "not-exercised", "other suite", None, ["tokenizers"])
+
+
+def undecided(check):
+    """Two that are trusted equally differ."""
+    who = ["tiktoken", "tokenizers"]
+    bucket = f"{check}/bpe/text/merges/L/tiktoken<>tokenizers"
+    return records.found(
+        "f-1", b"a", bucket=bucket, check=check, stage="merges", culprits=who, undecided=True
+    )
+
+
+@pytest.mark.parametrize(
+    ("record", "formats", "said"),
+    [
+        (run(GONE), EVERY, "withdrawn after 3 time"),
+        (CUT_OFF, EVERY, "withdrawn after 3 time"),
+        (run(GONE), "junit sarif", LINE),
+        (run(FAMILIES), "html markdown", "no time for growth on 10 of 13 chosen families"),
+        (run(FAMILIES), "json", '"known": 40'),
+        *(
+            (run(undecided(check)), EVERY.replace("json ", ""),
+             "nobody is blamed // -otherwise than // -trusted ·")
+            for check in ("equivalence", "round-trip")
+        ),
+        (run(IDLE), "html", "1 entry not tested"),
+        (RunRecord.from_events([IDLE]), "html", "-1 entry not tested"),  # of who takes no part
+        (run(reasons=["nothing was compared"]), "annotations",
+         "::error file=tokgate-out/report.html,title=tokgate:: // nothing was compared"),
+        (records.clean(), "annotations", "-::"),
+        (records.clean(), "sarif", "-double-space"),
+        (records.three(), "sarif", "-double-space"),
+        (records.cut_off(), "annotations", "::warning // -::error"),
+        (run(OVER), "annotations sarif", "heap grows faster than its bound // exponent 2.00"),
+        (run(OPEN), "junit", 'failures="0" // inconclusive: bound linear'),
+        (run(records.cell("heap", "v", "runs", 1.3, "inconclusive"), OPEN), "markdown",
+         "| undecided | heap | runs | v | time | linear | 1.2 to 1.4 |"),
+        (run(test_campaigns.event()), "html",
+         "✓ canary found // the canary <was> found // behaviours 39 4 71 % 1.25 0.12 %"),
+        (run(test_campaigns.event(canary=False)), "html", "✗ canary not found"),
+        (run(test_campaigns.event(canary=None)), "html", "no canary"),
+        (run(*test_cluster.EVENTS, test_cluster.used()), "html markdown",
+         "3 nodes performed 2 units in 9.0 s // 2 were lost on the way and performed again // "
+         "c-3 was excluded, as it did nothing but fail: OSError: no disk // 3 units in all."),
+        (run(*test_cluster.EVENTS), "html", "3 units in all."),
+        (run(), "html json markdown", "-Cluster // -cluster"),
+        (test_forced.record(), "html",
+         "25.00 % // 7.50 % // no answer within 1 s // a, b ought to agree, and differ at 2 bound"),
+        (test_forced.record(test_forced.witness()), "html", "a sentence of the grammar // ␣order"),
+        (test_forced.walked(), "html", "Exact forced no wrong token in"),
+        (test_texts.record(test_texts.GIVEN, test_texts.READ, *[test_texts.COMPARED] * 2),
+         "html markdown",
+         "v: 7 documents, 0.0 MiB, all of them, 0.0 MiB/s; duplicates passed over: 1 // "
+         "mine and tiktoken part at token 2 on v/text (9 tokens, 10 of"),
+        (records.clean(), "html markdown", "-Your texts // -Trends"),
+    ],
+)  # fmt: skip
+def test_a_report_says_what_it_is_to_say(record, formats, said):
+    for name in formats.split():
+        text = re.sub(r"<(style|script)\b.*?</\1>", "", FORMATS[name](record), flags=re.DOTALL)
+        shown = text if name in ("junit", "json") else re.sub(r"<[^>]*>", " ", text)
+        plain = " ".join(markup.unescape(shown).replace("`", "").split())
+        for words in said.split(" // "):
+            assert (words.removeprefix("-") in plain) is (words[0] != "-"), (name, words)
+
+
+def test_inputs_are_kept_exactly():
+    inputs = {
+        f["id"]: base64.b64decode(f["input_b64"]) for f in json_of(records.nasty())["findings"]
+    }
+    assert inputs.items() >= {f"f-{name}": data for name, data in records.NASTY.items()}.items()
+
+
+def test_what_is_no_number_is_null():
+    (row,) = json_of(RunRecord.from_events([ODD]))["scaling"]
+    assert (row["exponent"], row["low"], row["points"]) == (None, None, [[1.0, None]])
+
+
+def test_junit_says_what_failed_and_what_was_expected():
+    def outcome(record, suite, name):
+        return junit_of(record).find(f"testsuite[@name='{suite}']/testcase[@name='{name}']/*")
+
+    three, where = records.three(), "tekken_240911/text"
+    failed = outcome(three, where, "equivalence: tokenizers")
+    assert failed.get("message").startswith("tokenizers crashed")
+    assert "\\x1b[31mindex out of bounds" in failed.text
+    known = outcome(three, "t5_base/text", "equivalence: tokenizers")
+    assert (known.tag, "per grapheme" in known.get("message")) == ("skipped", True)
+    for record, suite, name, tag in (
+        (three, where, "equivalence: tokenizers", "failure"),
+        (three, where, "equivalence: rs-bpe", "error"),
+        (three, "expectations", "equivalence/gone", "failure"),
+        (three, "gate", "verdict", "failure"),
+        (records.incomplete(), "gate", "verdict", "error"),
+        (run(GONE), "withdrawn", "llama.cpp on tekken_240911", "skipped"),
+        (run(OVER), "scaling", "heap on runs, v, in time", "failure"),
+        (run(OPEN), "scaling", "heap on runs, v, in time", "skipped"),
+    ):
+        assert outcome(record, suite, name).tag == tag
+
+
+def test_growth_is_judged_by_its_bounds():
+    record = records.growing()
+    suite = junit_of(record).find("testsuite[@name='scaling']")
+    assert (suite.get("failures"), suite.get("tests")) == ("2", "42")
+    lines = markdown.render(record).partition("### Growth")[2].splitlines()
+    assert sum(line.startswith("| over its bound | tokenizers | ") for line in lines) == 2
+    # What its own bound lets through is no news.
+    assert not any("bpe.naive" in line for line in lines)
+    assert any(" | sentencepiece | " in line and " | none | " in line for line in lines)
+
+
+def test_markdown_of_nasty_inputs_stays_a_table(monkeypatch):
+    record = records.nasty()
+    text = markdown.render(record)
+    start = text[text.index("| No. | What |") :].splitlines()
+    rows = [*takewhile(lambda line: line.startswith("|"), start)]
+    assert len(rows) == 2 + len(record.buckets)
+    assert {row.count("|") for row in rows} == {8}
+    outside = re.sub(r"`[^`]*`", "", text)
+    assert "<" not in outside and "javascript:" not in outside
+    assert r"`']]>&lt;!--\x60\x7c*_'`" in text
+    monkeypatch.setattr(markdown, "MAX_BYTES", 2000)
+    cut = markdown.render(record)
+    assert len(cut.encode()) < 2000
+    assert cut.endswith("_Cut: the rest is in report.html._\n")
+
+
+def test_an_alert_is_that_of_its_cause():
+    """Another smallest input, count, id or variant, another order: the same alert."""
+
+    def found(name, kind, **more):
+        return records.found(
+            name, name.encode(), bucket=f"equivalence/bpe/text/merges/{kind}/x", **more
+        )
+
+    def named(*findings):
+        results = sarif_of(run(*findings))["results"]
+        return {one["partialFingerprints"]["primaryLocationLineHash"] for one in results}
+
+    other = records.found("f-3", b"q", bucket="equivalence/y")
+    one, both = named(found("f-1", "Mn")), named(other, found("f-2", "*", seed=8, index=3))
+    assert (len(one), len(both), len(one & both)) == (1, 2, 1)
+    assert sarif_of(records.clean())["results"] == [], "what the gate lets through is none"
+    assert {one["ruleId"] for one in sarif_of(records.three())["results"]} == {
+        f"tokgate/{rule}" for rule in ("equivalence", "expectation", "round-trip", "start")
+    }
+    rules = [sarif_of(made())["tool"]["driver"]["rules"] for made in SHAPES.values()]
+    assert all(one == rules[0] for one in rules), "they do not depend on the run"
+
+
+def test_a_large_file_stays_within_the_limits(monkeypatch):
+    noise = random.Random(1)
+    record = run(
+        *(
+            records.found(f"f-{i}", noise.randbytes(600), bucket=f"b/{noise.randbytes(200).hex()}")
+            for i in range(110)
+        )
+    )
+    allowed = sarif.MAX_RESULTS
+    monkeypatch.setattr(sarif, "MAX_RESULTS", 100)
+    text = sarif.render(record)
+    assert len(gzip.compress(text.encode())) / 100 * allowed < 10_000_000
+    whole = json.loads(text)["runs"][0]
+    assert len(whole["results"]) == 100
+    [told] = whole["invocations"][0]["toolExecutionNotifications"]
+    assert told["message"]["text"].startswith("10 further results left out for GitHub")
+
+
+def test_the_file_of_an_implementation_is_blamed_first():
+    def begun(**more):
+        return RunRecord.from_events([replace(records.started(), **more)])
+
+    specs = {
+        "mine": "./src/../src/mine.py:Mine", "other": "pkg.mod:Other", "prog": "cmd:./run.py:x",
+        "abs": "/w/a b.py:A",
+    }  # fmt: skip
+    with_file = begun(specs=specs, expect="/w/expected.toml")
+    assert place(with_file, ["other", "mine"]) == "src/mine.py"
+    assert place(with_file, ["prog", "other", "nobody"]) == "/w/expected.toml"
+    assert place(begun(specs=specs), ["prog"]) == FALLBACK
+    assert sarif.uri(place(with_file, ["abs"])) == "file:///w/a%20b.py"
+
+
+def test_annotations_say_what_was_left_out_and_nothing_breaks_out():
+    *_, last = github.render(records.night(200, 0)).splitlines()
+    assert last.endswith(f"%0A{200 - 40 - 10} further errors in report.html.")
+    evil = ExpectationJudged("b%\n::error::x", "stale", "a,b:c\r\n::stop-commands::t", None, [])
+    [line] = github.render(run(evil)).splitlines()
+    assert line.startswith("::error file=")
+    assert "title=The expectation b%25 %3A%3Aerror" in line
+    assert "a,b:c%0A::stop-commands::t" in line
+    assert github.wanted({"GITHUB_ACTIONS": "true"})
+    assert not github.wanted({"GITHUB_ACTIONS": "false"})
+
+
+# --- files ----------------------------------------------------------------------------------------
+
+
+def test_files_are_replaced_together_or_not_at_all(tmp_path, monkeypatch):
+    out = tmp_path / "deep" / "out"
+    write_all(records.three(), out)
+    write_all(records.clean(), out)
+    assert {p.name for p in out.iterdir()} == set(FILES.values())
+    assert FILES.keys() == FORMATS.keys() - {"annotations"}
+    before = (out / "summary.json").read_bytes()
+    assert json.loads(before)["verdict"] == "pass"
+    monkeypatch.setattr("reports.html.render", lambda *_: 1 / 0)
+    with pytest.raises(ZeroDivisionError):
+        write_all(records.three(), out)
+    assert (out / "summary.json").read_bytes() == before

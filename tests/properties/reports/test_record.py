@@ -1,0 +1,278 @@
+"""The record: what replaces what, causes and their variants, the matrix, the verdict, the words."""
+
+import json
+from dataclasses import replace
+from xml.etree import ElementTree as ET
+
+import pytest
+
+from harness.events import (
+    BatchDone,
+    ContractOpened,
+    Counted,
+    Withdrawn,
+    kind_in,
+    read_events,
+)
+from reports import FORMATS
+from reports.blocks import Table, walk
+from reports.matrix import NOBODY, matrix, sections
+from reports.record import RunRecord
+from reports.words import severity, spoken, title
+from tests.doubles.made import write_record
+from tests.properties.reports import records
+
+WHERE = "tekken_240911/text"
+CAUSE = "equivalence/bpe/text/merges/{}/tokenizers"
+
+
+def run(*events):
+    return records.run(*events, verdict="fail")
+
+
+def variant(kind, data, **more):
+    return records.found(f"f-{kind}", data, bucket=CAUSE.format(kind), stage="merges", **more)
+
+
+def three(**more):
+    """Three kinds of input; ``more`` of the one of marks."""
+    return run(
+        variant("Mn", "\u0301".encode(), **more),
+        variant("L", b"ab"),
+        variant("So", "\u00a9abc".encode()),
+        Counted(CAUSE.format("Mn"), 50),
+        Counted(CAUSE.format("L"), 7),
+    )
+
+
+def test_a_later_finding_replaces_the_earlier():
+    first = records.found("f-1", b"long input", minimal=False)
+    second = records.found("f-1", b"x")
+    record = RunRecord.from_events([first, Counted(first.bucket, 9), second])
+    assert record.findings == (second,)
+    assert [b.count for b in record.buckets] == [9]
+
+
+def test_verdicts():
+    resumed = RunRecord.from_events([records.started(), records.finished(), records.started()])
+    for record, verdict, said in (
+        (records.clean(), "pass", "No unexpected finding in "),
+        (
+            records.three(),
+            "fail",
+            "3 unexpected findings, 2 stale or expired expectations and 1",
+        ),
+        (records.incomplete(), "incomplete", "The run did not come to its end"),
+        (records.cut_off(), "incomplete", "The run did not come to its end"),
+        (RunRecord.from_events([]), "incomplete", "The run did not come to its end"),
+        (resumed, "incomplete", "The run did not come to its end"),
+    ):
+        assert record.verdict == verdict
+        assert record.reason.startswith(said)
+        assert ("; the worst is crash: " in record.reason) == (verdict == "fail")
+
+
+def test_a_record_survives_its_file(tmp_path):
+    events = [*records.opening(), *records.special()]
+    write_record(tmp_path / "run.jsonl", *events)
+    again = RunRecord.from_events(read_events(tmp_path / "run.jsonl"))
+    assert again == RunRecord.from_events(events)
+
+
+# --- causes ---------------------------------------------------------------------------------------
+
+
+def test_buckets_are_ordered_unexpected_then_severe_then_frequent():
+    events = [
+        records.found("f-rare", b"a"),
+        records.found("f-known", b"a", expected="known"),
+        records.found("f-trip", b"a", check="round-trip"),
+        records.found("f-often", b"a"),
+        Counted("equivalence/pre-tokens/f-often", 50),
+        Counted("equivalence/pre-tokens/f-known", 5000),
+        records.found("f-dead", b"a", partition=[records.died(["tokenizers"], "crashed", "boom")]),
+    ]
+    buckets = RunRecord.from_events(events).buckets
+    assert [(b.example.id, severity(b.example)) for b in buckets] == [
+        ("f-dead", "crash"), ("f-often", "wrong ids"), ("f-rare", "wrong ids"),
+        ("f-trip", "wrong text"), ("f-known", "wrong ids"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("reasons", "reason"),
+    [((None, None), None), (("known", None), None), (("marks", "letters"), "letters; marks")],
+)
+@pytest.mark.parametrize("kinds", ["Mn Mn", "Mn L"])
+def test_a_cause_is_expected_where_all_of_it_is(reasons, reason, kinds):
+    """An expected variant, or finding, hides no unexpected one."""
+    known, other = reasons
+    first, second = (CAUSE.format(kind) for kind in kinds.split())
+    record = run(
+        records.found("f-1", b"longer", bucket=first, stage="merges", expected=known),
+        records.found("f-2", b"b" if reason else b"even longer", bucket=second, stage="merges",
+                      expected=other),
+    )  # fmt: skip
+    (bucket,) = record.buckets
+    assert (bucket.reason, bucket.expected) == (reason, reason is not None)
+    assert record.unexpected == [bucket] * (reason is None)
+    # What fails the gate is what a reader sees first.
+    assert bucket.example.id == ("f-1" if known is None else "f-2")
+    cell = matrix(record)["tokenizers", WHERE, "equivalence"]
+    assert cell.status == ("expected" if reason else "violated")
+
+
+def test_a_cause_of_several_kinds_is_one_finding_in_every_report():
+    record = three(expected="known")
+    (bucket,) = record.buckets
+    assert (bucket.name, bucket.count) == (CAUSE.format("*"), 58)
+    variants = [(kind_in(one.name), one.count) for one in bucket.variants]
+    assert variants == [("L", 7), ("So", 1), ("Mn", 50)]
+    told = {name: render(record) for name, render in FORMATS.items()}
+    (finding,) = json.loads(told["json"])["findings"]
+    assert (finding["id"], finding["bucket"], finding["expected"], finding["count"]) == (
+        "f-L", CAUSE.format("L"), None, 58,
+    )  # fmt: skip
+    assert [(one["id"], one["kind"], one["expected"]) for one in finding["variants"]] == [
+        ("f-L", "L", None), ("f-So", "So", None), ("f-Mn", "Mn", "known"),
+    ]  # fmt: skip
+    assert told["markdown"].count("tokenizers merges otherwise than tiktoken") == 2
+    assert "also in the variants So and Mn (expected)" in told["markdown"]
+    assert told["annotations"].count("::error") == 1
+    assert told["sarif"].count('"ruleId": "tokgate/equivalence"') == 1
+    assert len(ET.fromstring(told["junit"]).findall(".//failure[@type='equivalence']")) == 1
+    assert told["html"].count('<details class="card') == 1
+    for part in ("3 variants of this finding", "f-Mn", "f-L", "f-So"):
+        assert part in told["html"]
+
+
+def test_contracts_are_kept_apart():
+    elsewhere = variant("So", b"abcd", contract="tekken_240911/raw")
+    summary = json.loads(FORMATS["json"](run(variant("L", b"a"), elsewhere)))
+    assert [(f["id"], len(f["variants"])) for f in summary["findings"]] == [("f-L", 1), ("f-So", 1)]
+
+
+# --- the matrix -----------------------------------------------------------------------------------
+
+
+def fields(record):
+    """The fields of the byte-pair vocabulary, by implementation."""
+    tables = (one for one in walk(sections(record)) if isinstance(one, Table))
+    table = next(one for one in tables if "bpe" in one.label)
+    return {cells[0].text[0]: cells[1].text for _, cells in table.lines}
+
+
+def test_matrix():
+    record = records.three()
+    cells, shown = matrix(record), fields(record)
+    field, trusted = shown["tokenizers"], shown["tiktoken"]
+    assert (field.text[0], field.href) == ("✗", "#f-crash")
+    assert "text: violated: equivalence 4 at fault of 21,510, round-trip" in field.hint
+    assert trusted.hint.startswith("text: ok: equivalence 21,500, round-trip 21,500")
+    assert "".join(trusted.text[1][1].text).endswith(", reference")
+    assert "raw: not tested: validity, offsets (nothing that" in trusted.hint
+    for name, where, check, status in (
+        ("tiktoken", WHERE, "equivalence", "ok"),
+        ("tokenizers", WHERE, "equivalence", "violated"),
+        ("tokenizers", "t5_base/text", "equivalence", "expected"),
+        ("tokenizers", "tekken_240911/raw", "equivalence", "ok"),
+        ("tiktoken", WHERE, "offsets", "not tested"),
+        ("tiktoken", "t5_base/text", "equivalence", "unsupported"),
+        ("rs-bpe", "tekken_240911/raw", "equivalence", "failed to start"),
+    ):
+        assert cells[name, where, check].status == status
+    assert cells["tiktoken", WHERE, "equivalence"].exercised == 21_500
+    assert cells["tokenizers", WHERE, "equivalence"].violations == 4
+    assert cells["tiktoken", "t5_base/text", "equivalence"].reason == "byte-pair encoding only"
+
+
+def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass():
+    wrong = {"validity": {"tiktoken": 2}}
+    batch = BatchDone("tekken_240911/raw", "g", 1, 1, 1, {"validity": {"tiktoken": 9}}, wrong)
+    elsewhere = records.found(
+        "f-9", b"a", check="determinism", contract="tekken_240911/raw", culprits=["tiktoken"]
+    )
+    for events, status, reason in (
+        ([batch], "not settled", "the failing cases were not looked into"),
+        ([batch, records.finished()], "ok", "the failing cases were right when asked again alone"),
+        ([batch, elsewhere], "ok", "the failing cases are counted with another finding"),
+    ):
+        cells = matrix(RunRecord.from_events([*records.opening(), *events]))
+        cell = cells["tiktoken", "tekken_240911/raw", "validity"]
+        assert (cell.status, cell.reason) == (status, reason)
+
+
+@pytest.mark.parametrize("check", ["equivalence", "round-trip"])
+def test_where_nobody_is_blamed_the_matrix_says_so(check):
+    who = ["tiktoken", "tokenizers"]
+    record = run(records.found("f-1", b"a", check=check, culprits=who, undecided=True))
+    (finding,) = json.loads(FORMATS["json"](record))["findings"]
+    assert finding["undecided"] is True
+    assert finding["implementations"] == ["tiktoken", "bpe.heap", "tokenizers"]
+    cell = matrix(record)["tokenizers", WHERE, check]
+    assert (cell.status, cell.reason) == ("violated", NOBODY)
+    assert f"violated: {check} 21,500 ({NOBODY})" in fields(record)["tokenizers"].hint
+
+
+LINE = "testing of llama.cpp on tekken_240911 stopped early: withdrawn"
+
+
+@pytest.mark.parametrize(
+    ("events", "judged"),
+    [
+        ([Withdrawn("llama.cpp", "tekken_240911", "withdrawn")], False),
+        (
+            [BatchDone(WHERE, "edge", 9, 9, 0, {"survival": {"llama.cpp": 9},
+                       "equivalence": {"llama.cpp": 0, "tiktoken": 9}}, {})],
+            True,  # it always failed
+        ),
+    ],
+)  # fmt: skip
+def test_who_was_never_judged_or_always_failed_is_not_counted_as_compared(events, judged):
+    names = ["tiktoken", "tokenizers", "bpe.heap", "llama.cpp"]
+    opened = ContractOpened(
+        WHERE, "bpe", "tekken_240911", "text", names, ["tiktoken"], {}, records.CHECKS
+    )
+    end = records.finished()
+    record = RunRecord.from_events([*records.opening(), opened, *events, end])
+    others = len(record.implementations) - 1
+    assert "llama.cpp" in record.implementations
+    assert "llama.cpp" not in record.compared
+    assert ("llama.cpp" in record.judged) is judged
+    idle = "" if judged else " (1 more took no part)"
+    assert f"of {others} implementations{idle} on 2 vocabularies" in record.reason
+    assert judged or f"<dd>{others} of {others + 1}</dd>" in FORMATS["html"](record)
+    cell = matrix(record)["llama.cpp", WHERE, "equivalence"]
+    assert cell.status == "not tested"
+    assert judged or cell.reason == LINE
+
+
+# --- words ----------------------------------------------------------------------------------------
+
+
+def test_a_title_tells_like_findings_apart():
+    by_id = {f.id: f for f in records.three().findings}
+    assert title(by_id["f-crash"]) == "tokenizers crashed"
+    assert title(by_id["f-trip"]) == "tokenizers did not decode back to the input"
+    said = "tokenizers normalizes otherwise than sentencepiece"
+    for bucket, words in {
+        "equivalence/unigram/text/normalization/Mn/tokenizers": "(normalization: Mn)",
+        "equivalence/unigram/text/another-stage/Mn/tokenizers": "(normalization)",
+        "equivalence/normalization/double-space": "(normalization)",
+    }.items():
+        assert title(replace(by_id["f-expected"], bucket=bucket)) == f"{said} {words}"
+
+
+@pytest.mark.parametrize(
+    ("stage", "right", "culprits", "words"),
+    [
+        ("merges", "t", "m", "m merges otherwise than t"),
+        ("pre-tokens", "t", "ab", "a and b split the text otherwise than t"),
+        ("no-such-stage", "t", "abcdef", "a, b, c and 3 others give other ids than t"),
+        ("merges", "abcde", "m", "m merges otherwise than a and 4 others"),
+    ],
+)
+def test_a_short_headline_says_what_is_done_otherwise(stage, right, culprits, words):
+    parts = [records.group([*right], b"aaa", 1), records.group([*culprits], b"aaa", 2)]
+    finding = records.found("f-1", b"aaa", culprits=[*culprits], stage=stage, partition=parts)
+    assert spoken(finding) == words
