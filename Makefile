@@ -5,8 +5,9 @@ VENV   ?= .venv
 PYTHON ?= python3
 BIN    := $(VENV)/bin
 ARGS   ?=
+comma  := ,
 
-.PHONY: help run test test-all test-rest lint format bench alarms docs clean
+.PHONY: help run test test-all test-rest lint format bench alarms mutation docs clean
 
 help:  ## List the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 11
@@ -88,6 +89,12 @@ bench: $(VENV)/.installed-dev  ## Measure what the harness costs beside what it 
 
 alarms: $(VENV)/.installed-dev  ## Measure false alarms beside busy processes: hours; ARGS="--runs 8" for less
 	$(BIN)/python -m tests.benchmarks.false_alarms $(ARGS)
+
+$(VENV)/.installed-mutation: $(VENV)/.installed-dev
+	$(call install,[dev$(comma)mutation])
+
+mutation: $(VENV)/.installed-mutation  ## Measure how many mutants the tests kill: hours; ARGS="checks --mutants 50"
+	$(BIN)/python -m tests.benchmarks.mutation $(ARGS)
 
 clean:  ## Remove what the targets made
 	rm -rf $(VENV) tokgate-out tokgate-minimize tokgate-replay site .pytest_cache .mypy_cache .ruff_cache .hypothesis
