@@ -124,7 +124,7 @@ class Check(Protocol):
     summary: ClassVar[str]
     """The property in one sentence, without its first capital and its full stop."""
 
-    severity: ClassVar[Severity]
+    severity: ClassVar[Severity] = Severity.IDS
     """How bad a violation is, where nobody dies of it."""
 
     said: ClassVar[str] = ""

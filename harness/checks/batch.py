@@ -1,7 +1,6 @@
 """Batch: many inputs in one call give what each gives by itself."""
 
 from harness.checks.another_way import EncodesAnotherWay
-from harness.checks.base import Severity
 from harness.core.messages import Way
 
 
@@ -14,7 +13,6 @@ class Batch(EncodesAnotherWay):
 
     name = "batch"
     summary = "many inputs in one call give the ids that each gives by itself"
-    severity = Severity.IDS
     said = "answered differently in a batch"
     every = 8
     stages = ((Way.SINGLY, "single"), (Way.MANY, "batch"))

@@ -7,7 +7,7 @@ from typing import Any
 
 from corpora.vocabularies.model import Algorithm, PieceType, Vocabulary
 from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Judgement, Observation, Severity, draw, without_specials
+from harness.checks.base import Judgement, Observation, draw, without_specials
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.pretokens import piece_ends
@@ -45,7 +45,6 @@ class Chunks(AsksAgain):
 
     name = "chunks"
     summary = "a text cut where its pre-tokens part is encoded as its two halves are"
-    severity = Severity.IDS
     said = "encoded a text differently in two chunks"
     every = 6
 

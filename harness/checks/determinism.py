@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from harness.checks.another_way import EncodesAnotherWay, Subject
-from harness.checks.base import Script, Severity
+from harness.checks.base import Script
 from harness.core.outcomes import Results
 from impls.interface import Capability
 
@@ -19,7 +19,6 @@ class Determinism(EncodesAnotherWay):
 
     name = "determinism"
     summary = "the same input gives the same ids later, in another order, and from several threads"
-    severity = Severity.IDS
     said = "answered differently when asked again"
     every = 5
     alone = True

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from harness.checks.base import Ask, Check, Judgement, Observation, Script, Severity
+from harness.checks.base import Ask, Check, Judgement, Observation, Script
 from harness.core.comparisons import ComparedGroup, Contract
 from harness.core.outcomes import Outcome, Unsupported
 from harness.core.standing import Standing
@@ -21,7 +21,6 @@ class Equivalence(Check):
 
     name = "equivalence"
     summary = "the same bytes give the same ids in all implementations"
-    severity = Severity.IDS
     script = Script("differ")
 
     asks_further = False

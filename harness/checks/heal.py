@@ -6,7 +6,7 @@ from itertools import accumulate
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.another_way import AsksAgain, Fault, Look, Subject
-from harness.checks.base import Severity, ids_of, spelled, verbatim, without_specials
+from harness.checks.base import ids_of, spelled, verbatim, without_specials
 from harness.checks.heal_questions import HealQuestion, alike, question
 from harness.checks.services import DEFINITION, against, unanswered
 from harness.core.outcomes import Encoded, Outcome
@@ -34,7 +34,6 @@ class Heal(AsksAgain):
 
     name = "heal"
     summary = "tokens that a grammar forces are the tokenizer's own, whatever follows"
-    severity = Severity.IDS
     said = "forced a token that the tokenizer itself would not give"
     every = 4
     needs = (Capability.HEAL,)

@@ -8,7 +8,6 @@ from harness.checks.base import (
     Judgement,
     Observation,
     Script,
-    Severity,
     ids_of,
     is_raw,
     spelled,
@@ -30,7 +29,6 @@ class Minimality(Check):
 
     name = "minimality"
     summary = "an encoder that claims the fewest tokens never gives more than another"
-    severity = Severity.IDS
     said = "gave more tokens than another, and claims the fewest"
     script = Script("differ")
 

@@ -8,7 +8,6 @@ from harness.checks.base import (
     Judgement,
     Observation,
     Probe,
-    Severity,
     encoded_indices,
     verbatim,
 )
@@ -34,7 +33,6 @@ class ReEncoding(Check):
         "the text that was decoded, with its marks for unknown tokens and spaces, is encoded "
         "alike by all"
     )
-    severity = Severity.IDS
     said = "encoded differently what was decoded"
     every = 4
     needs = (Capability.DECODE,)

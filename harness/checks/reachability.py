@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from corpora.vocabularies.model import Algorithm, Alphabet, PieceType, RankOrder, Vocabulary
 from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Severity, added_ids, first_past, ids_of, spelled, spellings
+from harness.checks.base import added_ids, first_past, ids_of, spelled, spellings
 from harness.checks.round_trip import trusted
 from harness.core.comparisons import Contract
 from harness.core.messages import Dropout, sequences_in
@@ -44,7 +44,6 @@ class Reachability(AsksAgain):
         "with merges left out, as by the dropout of a tokenizer.json, tokens are those that "
         "merges can make of the text"
     )
-    severity = Severity.IDS
     said = "gave tokens that no merges make of the text"
     every = 4
     by_chance = True

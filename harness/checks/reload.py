@@ -1,7 +1,6 @@
 """Reload: a tokenizer is the same, saved and loaded again, and its file spelled another way."""
 
 from harness.checks.another_way import EncodesAnotherWay
-from harness.checks.base import Severity
 from harness.core.messages import Way
 
 
@@ -16,7 +15,6 @@ class Reload(EncodesAnotherWay):
 
     name = "reload"
     summary = "saved and loaded again, or loaded from a file written anew, a tokenizer is the same"
-    severity = Severity.IDS
     said = "answered differently when saved and loaded again"
     every = 24
     stages = ((Way.RELOADED, "reload"), (Way.RESPELLED, "spelling"))

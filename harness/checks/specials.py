@@ -6,7 +6,6 @@ from functools import lru_cache
 from corpora.vocabularies.model import Algorithm, Vocabulary
 from corpora.vocabularies.tokenizer_json import made_by_model
 from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Severity
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded
 from harness.core.partition import Part
@@ -29,7 +28,6 @@ class Specials(AsksAgain):
 
     name = "specials"
     summary = "special tokens: none while they are off; while on, nothing changes where none stands"
-    severity = Severity.IDS
     said = "treated ordinary text differently with special tokens on"
     every = 2
     where = (has_specials,)

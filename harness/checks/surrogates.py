@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from corpora.generators.material import is_text
 from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Severity, draw
+from harness.checks.base import draw
 from harness.core.messages import Way
 from harness.core.outcomes import Encoded, Failed, Outcome, Status, Unsupported
 
@@ -28,7 +28,6 @@ class Surrogates(AsksAgain):
         "half a pair of UTF-16 in a str is refused or replaced, and the rest of the text is "
         "encoded as it is"
     )
-    severity = Severity.IDS
     said = "lost or changed text around half a pair of UTF-16"
     every = 16
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Judgement, Observation, Severity
+from harness.checks.base import Judgement, Observation
 from harness.core.messages import Template
 from harness.core.outcomes import Encoded, Outcome, Unsupported
 from harness.core.partition import Part
@@ -32,7 +32,6 @@ class AddedSpecials(AsksAgain):
 
     name = "template"
     summary = "special tokens that are added to a text or a pair stand around its ids alone"
-    severity = Severity.IDS
     said = "added special tokens wrongly"
     every = 12
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 
 from corpora.generators.material import is_text
 from harness.checks.another_way import AsksAgain, Fault, Look, Subject
-from harness.checks.base import Severity, draw, ids_of, spelled, verbatim, without_specials
+from harness.checks.base import draw, ids_of, spelled, verbatim, without_specials
 from harness.checks.heal import shown, tokens
 from harness.checks.heal_questions import STAND_INS, alike, boundary, tails
 from harness.checks.services import against, unanswered
@@ -40,7 +40,6 @@ class UnstableEnds(AsksAgain):
 
     name = "unstable"
     summary = "ids that are called stable stay whatever follows, and completions go on from them"
-    severity = Severity.IDS
     said = "called ids stable that another end of the text changes"
     every = 12
     where = (without_specials, verbatim)

@@ -4,7 +4,7 @@ import zlib
 
 from corpora.vocabularies.model import Algorithm, Alphabet
 from harness.checks.another_way import AsksAgain, Look, Subject
-from harness.checks.base import Severity, is_raw, spelled
+from harness.checks.base import is_raw, spelled
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Encoded, Rejected
 
@@ -19,7 +19,6 @@ class Validity(AsksAgain):
 
     name = "validity"
     summary = "any contiguous part of an encoding is the encoding of its own text"
-    severity = Severity.IDS
     said = "gave an encoding that is not valid"
     every = 4
 

@@ -6,7 +6,6 @@ import pytest
 
 from harness.cluster import addresses
 from harness.cluster.local import LocalExecutor
-from tests.breadth import thorough
 from tests.doubles.command import here, record
 from tests.properties.cluster.plans import files_of, plug_in, record_of
 
@@ -60,7 +59,8 @@ COMMANDS = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", ["forced", thorough("selftest"), thorough("field")])
+@pytest.mark.thorough
+@pytest.mark.parametrize("name", ["forced", "selftest", "field"])
 def test_a_command_in_units_comes_to_the_same(name, tmp_path, monkeypatch):
     submitted = []
 

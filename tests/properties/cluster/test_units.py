@@ -20,6 +20,7 @@ from harness.engine.units import UnitResult
 from harness.events import ClusterUsed, Phase, VocabularyLoaded
 from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.units import Came
+from tests.breadth import thorough
 from tests.doubles.command import here
 from tests.doubles.leaving import PLUGIN, mark
 from tests.properties.cluster.plans import (
@@ -114,7 +115,7 @@ def interrupting(after):
     return consume
 
 
-@pytest.mark.parametrize("places", [0, 1])
+@pytest.mark.parametrize("places", [0, thorough(1)])
 def test_a_run_in_sittings_is_the_run_itself(usual, tmp_path, places):
     def sitting(consume):
         return sat(usual.plan, tmp_path, consume, executor=LocalExecutor(1) if places else None)
