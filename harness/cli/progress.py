@@ -138,8 +138,8 @@ class Progress:
                 head, *trace = message.splitlines() or [""]
                 line = f"{name} cannot run {vocabulary}: {head}"
                 self.say(line, "red", once=line)
-                for one in trace:
-                    self.say(one)
+                for one in trace:  # marked, so that it is taken for no line of ours
+                    self.say(f"  | {one}")
             case Withdrawn():
                 self.say(event.line, "yellow", once=event.line)
             case Measured(verdict="superlinear" | "failed" as verdict):

@@ -178,8 +178,7 @@ def test_a_signal_ends_each_command(name, number, tmp_path, monkeypatch):
             (here / "findings" / one["id"] / "input.bin").is_file() for one in summary["findings"]
         )
     if name == "worst":
-        worst = json.loads((here / "worst.json").read_text())
-        assert worst["complete"] is False and worst["generations"] > 0
+        assert json.loads((here / "worst.json").read_text())["complete"] is False
     _, alive = psutil.wait_procs(family, timeout=60)
     assert not alive
 

@@ -47,7 +47,7 @@ def test_each_gives_bytes_for_each_vocabulary(name, key):
         ("tokens", lambda d: len(d) > 1, 2),
         ("concatenations", lambda d: b"the" in d, 5),
         ("overlaps", lambda d: len(d) >= 4, 4),
-        thorough(("repeats", lambda d: b"aab" in d, 3)),
+        thorough(("repeats", lambda d: len(d) > 2 and len({*d}) > 1, 3)),
         ("repeats", lambda d: len(d) >= 100, 100),
         ("codepoints", lambda d: "\u0301" in d.decode(), 3),
         ("whitespace", lambda d: "\u3000" in d.decode(), 3),
