@@ -56,7 +56,8 @@ CHOSEN = {
 @pytest.mark.thorough  # interpreted kernels are slow
 def test_interpreted_kernels_are_the_definition(tmp_path):
     """Their tables are built interpreted, too: in a cache of their own."""
-    chosen = [f"tests/properties/{file}::{name}" for file, names in CHOSEN.items() for name in names]
+    folder = "tests/properties"
+    chosen = [f"{folder}/{file}::{name}" for file, names in CHOSEN.items() for name in names]
     done = subprocess.run(
         [sys.executable, "-W", "error", "-m", "pytest", "-q", "-p", "no:cacheprovider", *chosen],
         cwd=ROOT,
