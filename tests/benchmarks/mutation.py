@@ -61,7 +61,9 @@ class Room:
 
 ROOMS = {
     "checks": Room(
-        "harness/checks/*.py", "tests/properties/checks/test_*.py tests/mutants/test_checks.py"
+        "harness/checks/*.py",
+        "tests/properties/checks/test_*.py tests/mutants/test_checks.py "
+        "tests/mutants/test_mutants.py",
     ),
     "findings": Room("harness/findings/*.py", "tests/properties/findings/test_*.py"),
     "verdict": Room(
@@ -106,10 +108,22 @@ def expand(patterns: str) -> list[Path]:
 
 
 def tells(mutant: MutationSpec) -> bool:
-    """Whether tests could notice a mutant: it is in a function, and no type or decorator."""
+    """Whether tests could notice a mutant: it is in a function, and no type or decorator.
+
+    Nor is it ``strict=True``, which is there for what never happens.
+    """
     if mutant.definition_name is None or mutant.operator_name == "core/RemoveDecorator":
         return False
+    line, column = mutant.start_pos
+    if lines(mutant.module_path)[line - 1][:column].endswith("strict="):
+        return False
     return not any(a <= mutant.start_pos < b for a, b in annotations(mutant.module_path))
+
+
+@cache
+def lines(path: Path) -> list[str]:
+    """The lines of a file."""
+    return path.read_text().splitlines()
 
 
 @cache
@@ -167,7 +181,7 @@ def measured(name: str, mutants: Sequence[MutationSpec], out: Path, jobs: int) -
     done = {tuple(one[key] for key in IDENTITY): one for one in known}
     left = [one for one in mutants if identity(one) not in done]
     with contextlib.ExitStack() as stack:
-        lines = stack.enter_context(record.open("a"))
+        log = stack.enter_context(record.open("a"))
         copies = multiprocessing.SimpleQueue()
         for _ in range(jobs):
             copies.put(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -178,8 +192,8 @@ def measured(name: str, mutants: Sequence[MutationSpec], out: Path, jobs: int) -
         perform = partial(tried, command=command, seconds=HANGS * usual)
         pending = pool.imap_unordered(perform, left)
         for result in track(pending, f"{name:12}", total=len(left), auto_refresh=False):
-            lines.write(json.dumps(result) + "\n")
-            lines.flush()
+            log.write(json.dumps(result) + "\n")
+            log.flush()
             done[tuple(result[key] for key in IDENTITY)] = result
     return [done[identity(one)] for one in mutants]
 

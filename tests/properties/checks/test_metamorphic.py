@@ -14,6 +14,7 @@ from harness.checks import CHECKS
 from harness.checks.base import first_past
 from harness.checks.chunks import lawful_cut, spaces_between, symbols
 from harness.checks.clean_up import cleaned, texts_of
+from harness.checks.round_trip import without_betters
 from harness.checks.shapes import WINDOWS, masked, unpadded, windows
 from harness.checks.specials import never_in_texts, special_ids
 from harness.checks.surrogates import lawful, readings
@@ -21,6 +22,7 @@ from harness.checks.template import framed, frames
 from harness.core.messages import Padding, Windows, numbers_of, sequences_in
 from harness.core.outcomes import Encoded, Failed, Status
 from harness.core.pretokens import piece_ends
+from harness.core.standing import Standing
 from harness.studies.selftest.catalog import mistakes
 from impls.adapters import tokenizers
 from impls.interface import Unsupported
@@ -52,6 +54,40 @@ def test_what_was_decoded_is_encoded_again():
         ("equivalence", index, "unigram.loses-unknown-mark") for index in (1, 3)
     ]
     assert all("\u2047".encode() in one.data for one in violations)
+
+
+@pytest.mark.parametrize(
+    ("vocabulary", "specs", "applies"),
+    [
+        ("unigram_nfkc", ["sentencepiece", "unigram.sentencepiece"], True),
+        ("unigram_nfkc", ["sentencepiece"], False),
+        ("toy_bytes", ["tiktoken", "bpe.heap"], False),  # what is decoded is what was encoded
+    ],
+)
+def test_two_who_normalize_are_asked_again(vocabulary, specs, applies):
+    assert (
+        CHECKS["re-encoding"].applies(Local(resolve(vocabulary), specs, TEXT).contract) == applies
+    )
+
+
+def test_who_keeps_what_the_reference_loses_is_not_held_against_it():
+    data, lost = b"a\xff", "a\ufffd".encode()
+    texts = {"first": lost, "same": lost, "kept": data, "more": b"a\xff\xff", "wrong": b"b"}
+    outcomes = {name: Encoded((1,), text=text) for name, text in texts.items()}
+    standing = dict.fromkeys(outcomes, Standing.CANDIDATE) | {"first": Standing.REFERENCE}
+    left = without_betters(outcomes, data, standing)
+    assert {*left} == {"first", "same", "more", "wrong"}
+    # Where nothing was lost, everybody is held to it.
+    assert without_betters(outcomes, lost, standing) == outcomes
+
+
+def test_stable_ids_that_spell_something_else_are_named():
+    local = Local(BYTES, ["tiktoken"], TEXT)
+    encoder = local.servers["tiktoken"].encoder
+    for stable in ([len(BYTES) + 99], [ord("z")]):
+        encoder.encode_with_unstable = lambda data, mode, ids=stable: (ids, [])
+        violations = local.examine(CHECKS["unstable"], [b"text"]).violations
+        assert [one.stage for one in violations] == ["spelling"]
 
 
 def test_cuts_are_lawful():
