@@ -10,6 +10,7 @@ from harness.checks import CHECKS
 from harness.checks.questions import examine
 from harness.checks.releases import drawn_ids, libraries
 from harness.core.comparisons import contracts_of
+from harness.core.outcomes import Encoded, Failed, Rejected, Status
 from harness.engine import selection
 from harness.workers import Limits
 from impls.interface import Capability
@@ -105,3 +106,10 @@ def test_implementations_of_no_library_are_not_compared(releases):
     vocabulary = sources.resolve("tekken_240911")
     contract = contracts_of(vocabulary, present, frozenset(), proper=True)[0]
     assert libraries(contract, Capability.DECODE) == []
+
+
+def test_an_error_is_how_a_library_refuses_ids_and_nothing_else_is():
+    check = CHECKS["release-decode"]
+    assert check.answer(Failed(Status.ERRORED, "no such id")) == Rejected("no such id")
+    for other in (Failed(Status.CRASHED, "SIGSEGV"), Encoded((1,), text=b"a")):
+        assert check.answer(other) is other
