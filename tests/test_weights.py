@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 14_600,
     "harness/studies": 98_600,
     "reports": 43_000,
-    "tests": 319_300,
+    "tests": 319_600,
 }
 """Tokens of code, by room."""
 
