@@ -12,7 +12,7 @@ from llvmlite import ir
 from llvmlite.ir import Value
 from numba import types
 
-from impls.fast.kernels.instruction import Code, instruction
+from impls.fast.kernels.instruction import Code, copies, instruction
 from impls.kernels.layout import Bytes, Longs
 
 if TYPE_CHECKING:
@@ -96,13 +96,7 @@ def _differ(code: Code, one: Value, place: Value, other: Value, other_place: Val
     return code.builder.sext(code.builder.icmp_unsigned("!=", *pairs), _WORD)
 
 
-@instruction(
-    copy_pair,
-    lambda source, place, target, at: types.none(source, types.intp, target, types.intp),
-)
-def _copy_pair(code: Code, source: Value, place: Value, target: Value, target_place: Value) -> None:
-    pair = code.builder.load(code.place(0, source, place, _PAIR), align=8)
-    code.builder.store(pair, code.place(2, target, target_place, _PAIR), align=8)
+copies(copy_pair, _PAIR, align=8)
 
 
 @instruction(folded, lambda one, other: types.int64(types.int64, types.int64))

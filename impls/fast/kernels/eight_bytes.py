@@ -11,7 +11,7 @@ from llvmlite.ir import Value
 from numba import types
 
 from impls.compiled.jit import njit
-from impls.fast.kernels.instruction import Code, instruction
+from impls.fast.kernels.instruction import Code, copies, instruction
 from impls.kernels.layout import Bytes
 
 _WORD = ir.IntType(64)
@@ -41,13 +41,7 @@ def _word_at(code: Code, data: Value, at: Value) -> Value:
     return code.builder.load(code.place(0, data, at, _WORD), align=1)
 
 
-@instruction(
-    copy_word,
-    lambda source, place, target, at: types.none(source, types.intp, target, types.intp),
-)
-def _copy_word(code: Code, source: Value, place: Value, target: Value, target_place: Value) -> None:
-    word = code.builder.load(code.place(0, source, place, _WORD), align=1)
-    code.builder.store(word, code.place(2, target, target_place, _WORD), align=1)
+copies(copy_word, _WORD, align=1)
 
 
 @njit

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from numba.core import types
 from numba.core.types import Function
 from numba.core.typing.templates import infer, infer_global, make_intrinsic_template
 
@@ -61,3 +62,15 @@ def instruction(
         return emit
 
     return decorate
+
+
+def copies(function: Callable[..., Any], element: ir.Type, align: int) -> None:
+    """Have a function copy as many bytes as an element of LLVM's type has, from place to place."""
+
+    @instruction(
+        function,
+        lambda source, place, target, at: types.none(source, types.intp, target, types.intp),
+    )
+    def copied(code: Code, source: Value, place: Value, target: Value, at: Value) -> None:
+        loaded = code.builder.load(code.place(0, source, place, element), align=align)
+        code.builder.store(loaded, code.place(2, target, at, element), align=align)

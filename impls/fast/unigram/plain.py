@@ -20,7 +20,7 @@ from numba import types
 
 from impls.compiled.jit import inlined, njit
 from impls.fast.kernels.bits import highest, lowest
-from impls.fast.kernels.instruction import Code, instruction
+from impls.fast.kernels.instruction import Code, copies, instruction
 from impls.fast.kernels.many_bytes import ALL, LOADED, WINDOW, word_of
 
 if TYPE_CHECKING:
@@ -277,10 +277,4 @@ def _plain_masks(code: Code, data: Value, at: Value, table: Value) -> Value:
     return code.context.make_tuple(builder, _THREE_MASKS, values)
 
 
-@instruction(
-    copy_many,
-    lambda source, place, target, at: types.none(source, types.intp, target, types.intp),
-)
-def _copy_many(code: Code, source: Value, place: Value, target: Value, target_place: Value) -> None:
-    many = code.builder.load(code.place(0, source, place, _BYTES), align=1)
-    code.builder.store(many, code.place(2, target, target_place, _BYTES), align=1)
+copies(copy_many, _BYTES, align=1)
