@@ -163,7 +163,7 @@ def library(
     clean = "pass" if totals(latest)["compared"] and not there else "neutral"
     by_vocabulary = sorted(grouped(latest, lambda one: one.family).items())
     releases: list[tuple[Inline, Told]] = []
-    for of in project.releases(name):
+    for of in project.releases.get(name, []):
         runs = {one.run for one in of}
         seen = sum(not one.found.undecided and not runs.isdisjoint(one.seen) for one in defects)
         releases.append((of[0].version, {**judged(of), "Defects seen:": seen}))

@@ -141,9 +141,10 @@ def family_of(name: str, source: str = "") -> str:
 class Project:
     """All that the pages show.
 
-    asked: by library. growth: by library, the last of each vocabulary, family and measure, the
-    steepest first. defects: the live ones first, then by the time last seen. loaded: what runs say
-    of each vocabulary, or of all random ones of a kind. speeds: the tables of all measurements.
+    asked: by library; releases: the same, version by version, the latest last. growth: by library,
+    the last of each vocabulary, family and measure, the steepest first. defects: the live ones
+    first, then by the time last seen. loaded: what runs say of each vocabulary, or of all random
+    ones of a kind. speeds: the tables of all measurements.
     """
 
     def __init__(self, history: History) -> None:
@@ -160,6 +161,13 @@ class Project:
             for one in run.tallies
         ]  # fmt: skip
         self.asked = grouped(asked, lambda one: one.tally.implementation)
+        self.releases = {
+            name: sorted(
+                grouped(rows, lambda one: one.version).values(),
+                key=lambda rows: (day(rows[-1].run), day(rows[0].run)),
+            )
+            for name, rows in self.asked.items()
+        }
         measured = {key: one for run in self.runs for key, one in run.coverage.growth.items()}
         steepest = sorted(measured.values(), key=lambda one: -(one.exponent or 0))
         self.growth = grouped(steepest, lambda one: one.implementation)
@@ -173,14 +181,9 @@ class Project:
             )
         )
 
-    def releases(self, library: str) -> list[list[Asked]]:
-        """All that a library was asked, version by version, the latest last."""
-        versions = grouped(self.asked.get(library, ()), lambda one: one.version).values()
-        return sorted(versions, key=lambda rows: (day(rows[-1].run), day(rows[0].run)))
-
     def latest(self, library: str, vocabulary: str = "") -> list[Asked]:
         """What its latest version was asked (on a vocabulary)."""
-        asked = self.releases(library)[-1:]
+        asked = self.releases.get(library, [])[-1:]
         return [one for rows in asked for one in rows if vocabulary in ("", one.family)]
 
     def version(self, library: str) -> str:

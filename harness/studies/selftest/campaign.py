@@ -265,7 +265,7 @@ class Ledger(FindingTracker):
 
     def leave(self, entry: Entry, reason: str = "") -> str:
         """Nothing is put down for what was not asked about again."""
-        return reason
+        return ""
 
     def settle(self, pool: WorkerPool) -> None:
         """Nothing is left to be done: what is found needs no minimal input."""

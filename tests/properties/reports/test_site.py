@@ -234,7 +234,7 @@ def test_the_latest_version_is_told_and_what_was_asked_twice_counts_once():
     project = Project(history("11222", "xx---", seeds=[5, 6, 7, 7, 8]))
     assert project.version("mine") == "2"
     assert totals(project.latest("mine")) == Counter(cases=200, compared=200)
-    releases = [(rows[0].version, len(rows)) for rows in project.releases("mine")]
+    releases = [(rows[0].version, len(rows)) for rows in project.releases["mine"]]
     assert releases == [("1", 2), ("2", 3)]
     assert Project(history("121", "x--")).version("mine") == "1"
 
