@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from harness.core.comparisons import answer_of, contracts_of, faulty
+from harness.core.comparisons import algorithm_of, answer_of, contracts_of, faulty
 from harness.core.standing import Standing, definitions_of
 from harness.engine import selection
 from impls import registry
@@ -86,22 +86,24 @@ def _first(
     available: Callable[[str], Participant | None],
 ) -> Participant | None:
     """The first that is installed and runs the vocabulary in a mode in which it is needed."""
-    algorithm = contracts[0].algorithm
-    kind = vocabulary.format
     engines = [p.about.engine for one in contracts for p in one.participants if p.about.engine]
-    if kind in WRITTEN_FOR:
-        trusted = WRITTEN_FOR[kind]
-    else:
-        trusted = registry.REFERENCES.get(kind) or registry.REFERENCES.get(algorithm, ())
     present = {name for one in contracts for name in one.names}
-    # The last definition is the fastest one.
-    for spec in (*engines, *trusted, *reversed(definitions_of(vocabulary, algorithm))):
+    for spec in (*engines, *trusted(vocabulary)):
         one = available(spec)
         if one is None or one.name in present:
             continue
         if any(answer_of(one, vocabulary, each.mode) is None for each in contracts):
             return one
     return None
+
+
+def trusted(vocabulary: Vocabulary) -> Sequence[str]:
+    """Names of those that decide best what a vocabulary means, in order of preference."""
+    algorithm, kind = algorithm_of(vocabulary), vocabulary.format
+    known = WRITTEN_FOR.get(kind) or registry.REFERENCES.get(kind)
+    engines = known or registry.REFERENCES.get(algorithm, ())
+    # The last definition is the fastest one.
+    return *engines, *reversed(definitions_of(vocabulary, algorithm))
 
 
 def installed(spec: str) -> Participant | None:

@@ -51,7 +51,7 @@ from harness.events.run import (
     VocabularyRefused,
     Withdrawn,
 )
-from harness.events.steps import MatchPlayed, Searched, StepDone, StudyStarted
+from harness.events.steps import Compared, MatchPlayed, Searched, StepDone, StudyStarted
 from harness.events.texts import (
     FirstDifference,
     TextsCompared,

@@ -40,6 +40,16 @@ class Searched(Event):
 
 
 @event
+class Compared(Event):
+    """What a comparison of two vocabularies came to.
+
+    report: the whole of ``compare.json``; see ``harness/studies/compare/results.py``.
+    """
+
+    report: dict[str, Any]
+
+
+@event
 class MatchPlayed(Event):
     """A library was compared with the reference on one vocabulary, in a run of its own.
 

@@ -17,7 +17,7 @@ import os
 import subprocess
 import sys
 from dataclasses import replace
-from functools import cache, cached_property, lru_cache
+from functools import cache, lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -184,11 +184,17 @@ def offset_seen_elsewhere() -> int:
 
 def print_offset() -> None:
     """Print where ``vocab_only`` lies in the installed llama.cpp."""
-    print(vocab_only_offset(Api(library_path()).defaults()))
+    print(vocab_only_offset(api().defaults()))
+
+
+@cache
+def api() -> Api:
+    """The installed library. One for a process, since the library keeps the last one's callback."""
+    return Api(library_path())
 
 
 class Api:
-    """The functions of ``llama.h`` that are needed, with their types."""
+    """The functions of ``llama.h`` that are needed, with their types: see :func:`api`."""
 
     def __init__(self, path: str) -> None:
         # A failed assertion would start a debugger to print its stack.
@@ -357,10 +363,6 @@ class Implementation:
         library_path()
         return replace(LIBRARY.about, name=self._name)
 
-    @cached_property
-    def _api(self) -> Api:
-        return Api(library_path())
-
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Byte-level BPE with a pre-tokenizer that it knows by name, SPM, UGM and WPM."""
         if not mode.pretokenize:
@@ -376,7 +378,7 @@ class Implementation:
             path = Path(folder, "vocabulary.gguf")
             path.write_bytes(content)
             text_only = not (vocabulary.pieces or self._takes_bytes)
-            return _Encoder(self._api, self._api.load(str(path)), text_only=text_only)
+            return _Encoder(api(), api().load(str(path)), text_only=text_only)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A GGUF file, and ``llama.h`` by ctypes."""

@@ -1,10 +1,14 @@
-"""How many mutants of the rooms that judge are killed by their tests: ``make mutation``.
+"""How many mutants of the rooms that judge are killed by the quick tests: ``make mutation``.
 
 A mutant is the product with one small change, by cosmic-ray: another comparison, a number that is
-one more, a condition turned round, a loop that does nothing. It is killed where a test of its room
-fails. Of each room so many are drawn at random, the same for the same seed and the same source;
-what is compiled by Numba runs interpreted. Changes in annotations and decorators, and of
-constants outside of functions, say nothing of tests and are left out.
+one more, a condition turned round, a loop that does nothing. Of each room so many are drawn at
+random, the same for the same seed and the same source; what is compiled by Numba runs interpreted.
+Changes in annotations and decorators, and of constants outside of functions, say nothing of tests
+and are left out.
+
+First all tests are run once, to see which of them reach which line (by coverage.py) and how long
+each takes. A mutant is killed where one of those that reach its line fails: they are tried, the
+quickest first, for :data:`PATIENCE` seconds of what they take without it.
 
 Results are kept in a file a room as they come, and the same command goes on with them. Those that
 survive are printed. Exit status: 0 where each room reaches its share, 1 otherwise.
@@ -24,10 +28,10 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
+from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
@@ -35,6 +39,7 @@ from cosmic_ray.commands.init import init
 from cosmic_ray.mutating import mutate_and_test
 from cosmic_ray.work_db import use_db
 from cosmic_ray.work_item import MutationSpec
+from coverage import CoverageData
 from rich.progress import track
 
 ROOT = Path(__file__).parents[2]
@@ -47,48 +52,87 @@ Result = dict[str, Any]
 
 IDENTITY = ("path", "operator", "occurrence")
 
+PATIENCE = 60.0
+"""Seconds that the tests of one mutant take without it, at most."""
+
 HANGS = 5
 """Tests that take so many times as long as without a mutant are taken to hang, which kills it."""
 
+START = 30.0
+"""Seconds that pytest may take to begin, on a machine that is busy."""
 
-@dataclass(frozen=True)
-class Room:
-    """What is mutated, and the tests that must notice: patterns of paths, with spaces between."""
+REACHED = "reached.coverage"
+"""The file of what tests reach, in the folder of the results."""
 
-    product: str
-    tests: str
+PYTEST = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--hypothesis-seed", "0"]
 
+TESTS = (
+    "tests/properties",
+    "tests/mutants",
+    "tests/contracts",
+    "tests/faults/files",
+    "tests/faults/findings",
+)
+"""Tests that run what they test in their own process, so that a mutant is there."""
 
 ROOMS = {
-    "checks": Room(
-        "harness/checks/*.py",
-        "tests/properties/checks/test_*.py tests/mutants/test_checks.py "
-        "tests/mutants/test_mutants.py",
-    ),
-    "findings": Room("harness/findings/*.py", "tests/properties/findings/test_*.py"),
-    "verdict": Room(
-        "harness/verdict/*.py",
-        "tests/properties/verdict/test_*.py tests/properties/studies/test_costs_*.py",
-    ),
-    "vocabularies": Room(
-        "corpora/vocabularies/*.py",
-        "tests/properties/corpora/test_*.py tests/faults/files/test_*.py",
-    ),
-    "algorithms": Room(
-        "impls/bpe/*.py impls/spm/*.py impls/unigram/*.py impls/wordpiece/*.py "
-        "impls/pretokenize/*.py impls/forced/exact.py",
-        "tests/properties/impls/test_bpe*.py tests/properties/impls/test_spm*.py "
-        "tests/properties/impls/test_unigram*.py tests/properties/impls/test_wordpiece*.py "
-        "tests/properties/impls/test_pretokenizers.py tests/properties/impls/test_forced*.py",
-    ),
+    "checks": "harness/checks/*.py",
+    "findings": "harness/findings/*.py",
+    "verdict": "harness/verdict/*.py",
+    "vocabularies": "corpora/vocabularies/*.py",
+    "algorithms": "impls/bpe/*.py impls/spm/*.py impls/unigram/*.py impls/wordpiece/*.py "
+    "impls/pretokenize/*.py impls/forced/exact.py",
 }
-"""The rooms that judge."""
+"""The rooms that judge, as patterns of paths with spaces between."""
 
 
-def mutants(room: Room, number: int, seed: int) -> list[MutationSpec]:
+@dataclass(frozen=True)
+class Reach:
+    """Which tests reach a line, and the seconds that each test takes."""
+
+    data: CoverageData
+    seconds: dict[str, float]
+
+    @classmethod
+    def of(cls, out: Path, jobs: int) -> Reach:
+        """From a run of all tests, which is made once for a folder of results."""
+        data, times = out / REACHED, out / "tests.jsonl"
+        if not data.exists():
+            command = [*PYTEST, "--timeout", str(PATIENCE), "-o", "timeout_method=signal"]
+            command += ["-n", str(jobs), "--dist", "worksteal", "--report-log", str(times)]
+            command += ["--cov", "--cov-config", str(configuration(out)), "--cov-context", "test"]
+            subprocess.run([*command, "--cov-report", "", *TESTS], check=False, env=interpreted())
+        lines = map(json.loads, times.read_text().splitlines())
+        calls = [one for one in lines if one.get("when") == "call"]
+        passed = {one["nodeid"]: one["duration"] for one in calls if one["outcome"] == "passed"}
+        read = CoverageData(data)
+        read.read()
+        return cls(read, passed)
+
+    def tests(self, mutant: MutationSpec) -> list[str]:
+        """The tests that reach the lines of a mutant, the quickest first, as far as time allows."""
+        by_line = self.data.contexts_by_lineno(str(ROOT / mutant.module_path))
+        places = range(mutant.start_pos[0], mutant.end_pos[0] + 1)
+        names = {name.rpartition("|")[0] for line in places for name in by_line.get(line, ())}
+        ordered = sorted(names & self.seconds.keys(), key=self.seconds.__getitem__)
+        ends = accumulate(map(self.seconds.__getitem__, ordered))
+        return [name for name, end in zip(ordered, ends, strict=True) if end <= PATIENCE]
+
+
+def configuration(out: Path) -> Path:
+    """A file of settings for coverage.py: what is looked at, and where it is kept."""
+    folders = ",".join(
+        sorted({Path(one).parts[0] for room in ROOMS.values() for one in room.split()})
+    )
+    file = out / "coverage.ini"
+    file.write_text(f"[run]\nsource = {folders}\ndata_file = {out / REACHED}\n")
+    return file
+
+
+def mutants(room: str, number: int, seed: int) -> list[MutationSpec]:
     """The mutants of a room that are tried: at so many places, which are drawn at random."""
     with tempfile.TemporaryDirectory() as folder, use_db(f"{folder}/mutants.sqlite") as known:
-        init(expand(room.product), known, {})
+        init(expand(room), known, {})
         every = [one for item in known.work_items for one in item.mutations if tells(one)]
     # A place with ten operators to put there counts no more than one that can only be turned round.
     places: dict[tuple[str, tuple[int, int]], list[MutationSpec]] = {}
@@ -138,6 +182,11 @@ def annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
     ]
 
 
+def interpreted() -> dict[str, str]:
+    """The environment of tests of what lies in the working directory, with kernels interpreted."""
+    return os.environ | {"PYTHONPATH": str(Path.cwd()), "NUMBA_DISABLE_JIT": "1"}
+
+
 def copied(folders):
     """Copy the files of the repository into one of some folders, and work there from now on."""
     folder = Path(folders.get())
@@ -147,7 +196,7 @@ def copied(folders):
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(ROOT / name, folder / name)
     os.chdir(folder)
-    os.environ |= {"PYTHONPATH": str(folder), "NUMBA_DISABLE_JIT": "1"}
+    os.environ.update(interpreted())
 
 
 def identity(mutant: MutationSpec) -> tuple[str, str, int]:
@@ -155,43 +204,42 @@ def identity(mutant: MutationSpec) -> tuple[str, str, int]:
     return str(mutant.module_path), mutant.operator_name, mutant.occurrence
 
 
-def unharmed(command: str) -> float:
-    """The seconds that the tests take without a mutant; 0 where they fail."""
-    began = time.monotonic()
-    done = subprocess.run(shlex.split(command), check=False, stdout=subprocess.DEVNULL)
-    return 0.0 if done.returncode else time.monotonic() - began
+def tried(asked: tuple[MutationSpec, list[str], float]) -> Result:
+    """What became of a mutant under these tests, which take so many seconds without it.
 
-
-def tried(mutant: MutationSpec, command: str, seconds: float) -> Result:
-    """What became of a mutant, in the copy of the repository that is this process's own."""
-    made = mutate_and_test([mutant], command, seconds)
+    In the copy of the repository that is this process's own. One that no test reaches survives.
+    """
+    mutant, tests, seconds = asked
+    command = shlex.join([*PYTEST, "-x", "-n0", *tests]) if tests else "true"
+    made = mutate_and_test([mutant], command, START + HANGS * seconds)
     told = dict(zip(IDENTITY, identity(mutant), strict=True))
     change = "" if made.is_killed else made.diff
-    return {**told, "line": mutant.start_pos[0], "killed": made.is_killed, "change": change}
+    line = mutant.start_pos[0]
+    return {**told, "line": line, "tests": len(tests), "killed": made.is_killed, "change": change}
 
 
-def measured(name: str, mutants: Sequence[MutationSpec], out: Path, jobs: int) -> list[Result]:
+def measured(
+    name: str, mutants: Sequence[MutationSpec], reach: Reach, out: Path, jobs: int
+) -> list[Result]:
     """What became of each mutant of a room; what is in its file of results is not tried again."""
-    command = f"{sys.executable} -m pytest -x -q -n0 -p no:cacheprovider --hypothesis-seed 0"
-    command = shlex.join([*shlex.split(command), *map(str, expand(ROOMS[name].tests))])
     record = out / f"{name}.jsonl"
     known = (
         [json.loads(line) for line in record.read_text().splitlines()] if record.exists() else []
     )
     done = {tuple(one[key] for key in IDENTITY): one for one in known}
-    left = [one for one in mutants if identity(one) not in done]
+    asked = []
+    for one in mutants:
+        if identity(one) not in done:
+            tests = reach.tests(one)
+            asked.append((one, tests, sum(map(reach.seconds.__getitem__, tests))))
     with contextlib.ExitStack() as stack:
         log = stack.enter_context(record.open("a"))
         copies = multiprocessing.SimpleQueue()
         for _ in range(jobs):
             copies.put(stack.enter_context(tempfile.TemporaryDirectory()))
         pool = stack.enter_context(multiprocessing.Pool(jobs, copied, (copies,)))
-        usual = pool.apply(unharmed, (command,)) if left else 0.0
-        if left and not usual:
-            sys.exit(f"mutation: the tests of {name} fail without a mutant")
-        perform = partial(tried, command=command, seconds=HANGS * usual)
-        pending = pool.imap_unordered(perform, left)
-        for result in track(pending, f"{name:12}", total=len(left), auto_refresh=False):
+        pending = pool.imap_unordered(tried, asked)
+        for result in track(pending, f"{name:12}", total=len(asked), auto_refresh=False):
             log.write(json.dumps(result) + "\n")
             log.flush()
             done[tuple(result[key] for key in IDENTITY)] = result
@@ -211,9 +259,11 @@ def main() -> int:
         parser.error(f"no room is named {', '.join(sorted(unknown))}: {', '.join(ROOMS)} are")
     out = given.out.absolute()
     out.mkdir(parents=True, exist_ok=True)
-    short = 0
+    short, reach = 0, Reach.of(out, given.jobs)
     for name in given.rooms or ROOMS:
-        results = measured(name, mutants(ROOMS[name], given.mutants, given.seed), out, given.jobs)
+        results = measured(
+            name, mutants(ROOMS[name], given.mutants, given.seed), reach, out, given.jobs
+        )
         for one in (one for one in results if not one["killed"]):
             print(f"survived: {one['path']}:{one['line']} {one['operator']}\n{one['change']}")
         share = sum(bool(one["killed"]) for one in results) / len(results)

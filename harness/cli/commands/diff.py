@@ -45,6 +45,13 @@ def command(
         raise SelectionError("--json, --markdown: give one of them")
 
     before, now = recorded(old), recorded(new)
+    earlier, later = ({one.fingerprint for one in run.vocabularies} for run in (before, now))
+    if earlier and later and earlier.isdisjoint(later):
+        both = ", ".join(one.source or one.id for run in (before, now) for one in run.vocabularies)
+        raise SelectionError(
+            f"{old}, {new}: these runs have no vocabulary in common ({both}), so that nothing can "
+            "be new or fixed; compare two vocabularies with `tokgate compare A B`"
+        )
     result = compare(before.coverage, now.coverage)
     texts = list(changes_of_texts(before.texts, now.texts))
     if as_json:

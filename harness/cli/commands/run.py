@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
@@ -166,4 +167,7 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
+        if len(vocab) == 2:
+            line = "each vocabulary is tested by itself; to compare the two: tokgate compare "
+            console.print(line + shlex.join(vocab))
         return perform(plan, out, ledger, Ways(prepare, journal, resume, executor))

@@ -36,7 +36,7 @@ def written(path, texts, kind, **more):
 
 def test_they_are_those_of_llama_cpp(tmp_path):
     try:
-        api = llama_cpp.Api(llama_cpp.library_path())
+        api = llama_cpp.api()
     except ImportError:
         pytest.skip("the extra `llama-cpp` is not installed")
     attribute = api._declare("llama_vocab_get_attr", ctypes.c_int, ctypes.c_void_p, ctypes.c_int32)

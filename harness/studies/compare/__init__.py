@@ -1,0 +1,1 @@
+"""``tokgate compare``: whether two vocabularies mean the same."""

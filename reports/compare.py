@@ -1,0 +1,89 @@
+"""What a comparison of two vocabularies has found: ``compare.html``, and what is printed of it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from reports.blocks import Banner, Cell, Code, Page, Paragraph, Section, Span, Table
+from reports.blocks.units import plural
+
+if TYPE_CHECKING:
+    from harness.studies.compare.results import Cause, Comparison, Row
+
+TOKENS = 12
+"""Tokens of a row that are shown from one before the first difference on."""
+
+
+def verdict(report: Comparison) -> str:
+    """One sentence."""
+    many = plural(report.compared, "text")
+    if report.verdict == "not-examined":
+        return "No text was compared."
+    if report.verdict == "same":
+        return f"Same tokens on {many}."
+    share = report.differing / report.compared
+    return f"Different tokens on {report.differing:,} of {many} ({share:.2%})."
+
+
+def page(report: Comparison) -> Page:
+    """``compare.html``."""
+    given = ", ".join(f"{count:,} {origin}" for origin, count in report.texts.items())
+    readers = " and ".join(dict.fromkeys(report.readers))
+    how = f"Texts: {given or 'none'}; encoded by {readers}; seed {report.seed}."
+    lost = [
+        f"{name} did not answer {plural(count, 'text')}."
+        for name, count in report.unanswered.items()
+    ]
+    missed = [f"Not compared: {what}." for what in report.not_compared]
+    unshown = [
+        f"The files differ, too, where no text showed it: {one}." for one in report.not_shown
+    ]
+    tone = {"same": "pass", "different": "fail", "not-examined": "not-examined"}[report.verdict]
+    more = f"{plural(report.further_causes, 'further cause')} not shown."
+    blocks = [
+        Banner(
+            f"A: {report.a}, B: {report.b}",
+            verdict(report),
+            tone,
+            blocks=[
+                *(Paragraph(f"{note}.") for note in report.notes),
+                *(Paragraph(line) for line in unshown),
+                *(Paragraph(line, "bad") for line in (*lost, *missed)),
+                Paragraph(how, "quiet"),
+            ],
+            stamp="" if report.complete else "Interrupted: not all texts were compared.",
+        ),
+        *(_cause(number, cause, report) for number, cause in enumerate(report.causes, 1)),
+        Paragraph(more * bool(report.further_causes), "quiet"),
+        Section("This comparison", [Code(report.command, "the command")], "again", page=True),
+    ]
+    return Page(f"tokgate: {report.a} and {report.b}", "comparison", blocks, "causes")
+
+
+def _cause(number: int, cause: Cause, report: Comparison) -> Section:
+    share = cause.texts / report.looked_into
+    first = next(
+        (at for at, (one, other) in enumerate(zip(cause.a.tokens, cause.b.tokens, strict=False))
+         if one != other), min(len(cause.a.tokens), len(cause.b.tokens)),
+    )  # fmt: skip
+    rows = [(name, _row(row, first)) for name, row in (("A", cause.a), ("B", cause.b))]
+    shown = "special tokens are found" if "special" in cause.mode else "plain text"
+    blocks = [
+        Code(cause.text, "the text", "literal"),
+        Table("The tokens of both", "File | Tokens", rows),
+        Paragraph(f"{share:.1%} of the differing texts that were looked into; {shown}.", "quiet"),
+    ]
+    title = f"{number}: {cause.words}"
+    return Section(title, blocks, f"cause-{number}", nav=cause.kind, level=3)
+
+
+def _row(row: Row, first: int) -> Cell:
+    """The tokens around the first one that differs."""
+    if row.message:
+        return Cell(row.message, "bad")
+    start = max(0, first - 1)
+    some = zip(row.tokens[start : start + TOKENS], row.ids[start : start + TOKENS], strict=True)
+    parts = [Span(f"{token} {number}", "code") for token, number in some]
+    spaced = tuple(piece for part in parts for piece in (part, "  "))
+    more = len(row.tokens) > start + TOKENS
+    return Cell(("… " * (start > 0), *spaced, "…" * more))
