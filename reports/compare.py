@@ -17,10 +17,12 @@ TOKENS = 12
 def verdict(report: Comparison) -> str:
     """One sentence."""
     many = plural(report.compared, "text")
-    if report.verdict == "not-examined":
+    if not report.compared:
         return "No text was compared."
-    if report.verdict == "same":
-        return f"Same tokens on {many}."
+    if not report.differing:
+        return f"Same tokens on {many}" + (
+            ", but not all were answered." * bool(report.unanswered) or "."
+        )
     share = report.differing / report.compared
     return f"Different tokens on {report.differing:,} of {many} ({share:.2%})."
 
@@ -79,8 +81,8 @@ def _cause(number: int, cause: Cause, report: Comparison) -> Section:
 
 def _row(row: Row, first: int) -> Cell:
     """The tokens around the first one that differs."""
-    if row.message:
-        return Cell(row.message, "bad")
+    if row.message or not row.tokens:
+        return Cell(row.message or "no tokens", "bad" if row.message else "quiet")
     start = max(0, first - 1)
     some = zip(row.tokens[start : start + TOKENS], row.ids[start : start + TOKENS], strict=True)
     parts = [Span(f"{token} {number}", "code") for token, number in some]

@@ -73,10 +73,10 @@ class Comparison:
 
     @property
     def verdict(self) -> str:
-        """``same``, ``different``, or ``not-examined`` where no text was compared."""
+        """``same``, ``different``, or ``not-examined`` where some text was not answered."""
         if self.differing:
             return "different"
-        return "same" if self.compared else "not-examined"
+        return "same" if self.compared and not self.unanswered else "not-examined"
 
     def to_json(self) -> str:
         """The file."""

@@ -48,8 +48,7 @@ CAUSES = 8
 """Causes that are told."""
 
 MINIMISING = 20.0
-"""Seconds for making the texts of all causes small, after the budget; and no less than this share
-of them for each."""
+"""Seconds for making the texts of all causes small, after the budget."""
 
 ENGINES, UNKNOWN = "engines", "elsewhere"
 
@@ -161,6 +160,7 @@ class Comparing:
         report.notes = differences.token_lines(self.a, self.b)
         modes, origins, unanswered = self.modes, Counter[str](), Counter[str]()
         tell(Phase("comparing"))
+        seconds = 0.0
         try:
             stream = texts(self.a, self.b, study.corpus, study.seed, self.model.keys)
             for batch in batches(stream):
@@ -175,8 +175,9 @@ class Comparing:
                 report.texts, report.unanswered = {**origins}, {**unanswered}
                 report.seconds = self.clock.spent
                 study.watch(min(1.0, self.clock.spent / study.budget), "comparing")
-        finally:
-            self._told(tell)
+            seconds = MINIMISING
+        finally:  # who interrupts it is told at once what was found
+            self._told(tell, seconds)
 
     def _batch(
         self, batch: Sequence[tuple[str, bytes]], mode: Mode, unanswered: Counter[str]
@@ -273,7 +274,7 @@ class Comparing:
 
     # What is told.
 
-    def _told(self, tell: Callable[[Event], None]) -> None:
+    def _told(self, tell: Callable[[Event], None], seconds: float) -> None:
         """Make the smallest text of each cause smaller, and put all causes into the report."""
         kept: dict[Key, Found] = {}
         for (key, _), one in sorted(self.found.items(), key=lambda item: len(item[1].smallest)):
@@ -289,7 +290,7 @@ class Comparing:
         if chosen:
             tell(Phase("making the differing texts small"))
         for (kind, words), one in chosen:
-            self._report.causes.append(self._cause(kind, words, one, MINIMISING / len(chosen)))
+            self._report.causes.append(self._cause(kind, words, one, seconds / len(chosen)))
 
     def _cause(self, kind: str, words: str, found: Found, seconds: float) -> Cause:
         def failing(candidates: Sequence[bytes]) -> Iterable[bool]:
