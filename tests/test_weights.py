@@ -21,15 +21,15 @@ AT_MOST = {
     "corpora": 70_300,
     "impls": 144_700,
     "impls/fast": 40_700,
-    "harness": 238_300,
+    "harness": 238_700,
     "harness/workers": 22_400,
     "harness/engine": 24_700,
     "harness/checks": 18_000,
     "harness/findings": 15_000,
     "harness/cli": 15_100,
-    "harness/studies": 104_900,
+    "harness/studies": 105_200,
     "reports": 43_700,
-    "tests": 320_700,
+    "tests": 322_000,
 }
 """Tokens of code, by room."""
 

@@ -55,6 +55,9 @@ IDENTITY = ("path", "operator", "occurrence")
 PATIENCE = 60.0
 """Seconds that the tests of one mutant take without it, at most."""
 
+SLOW = 20.0
+"""Seconds after which a test, interpreted and under coverage, is too slow to be tried."""
+
 HANGS = 5
 """Tests that take so many times as long as without a mutant are taken to hang, which kills it."""
 
@@ -98,7 +101,7 @@ class Reach:
         """From a run of all tests, which is made once for a folder of results."""
         data, times = out / REACHED, out / "tests.jsonl"
         if not data.exists():
-            command = [*PYTEST, "--timeout", str(PATIENCE), "-o", "timeout_method=signal"]
+            command = [*PYTEST, "--timeout", str(SLOW), "-o", "timeout_method=signal"]
             command += ["-n", str(jobs), "--dist", "worksteal", "--report-log", str(times)]
             command += ["--cov", "--cov-config", str(configuration(out)), "--cov-context", "test"]
             subprocess.run([*command, "--cov-report", "", *TESTS], check=False, env=interpreted())

@@ -84,6 +84,24 @@ def test_ids_in_another_order_are_no_difference_and_said_once(tmp_path):
     assert said.count("have another id in B") == 1
 
 
+@pytest.mark.thorough
+def test_a_step_that_no_model_has_is_compared_and_named(tmp_path):
+    document = json.loads(PIECES.as_tokenizer_json())
+    (tmp_path / "a.json").write_text(json.dumps(document))
+    step = {"type": "Replace", "pattern": {"String": "cat"}, "content": "dog"}
+    steps = [*filter(None, [document["normalizer"]]), step]
+    document["normalizer"] = {"type": "Sequence", "normalizers": steps}
+    document["post_processor"] = None
+    document["decoder"] = None
+    (tmp_path / "b.json").write_text(json.dumps(document))
+    (tmp_path / "cats.txt").write_text("many cats\n")
+    status, _, told = compared(tmp_path, "a.json", "b.json", "--input", "cats.txt")
+    [cause] = told["causes"]
+    assert (status, cause["text"]) == (1, "'cat'")
+    assert "the files differ in normalizer; B has steps" in cause["words"]
+    assert any("decoder" in line for line in told["not_compared"])
+
+
 @pytest.mark.parametrize(
     ("arguments", "status", "said"),
     [

@@ -7,11 +7,13 @@ field of its normalizer: a text that both encode alike after that differs becaus
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import AddedToken, RankOrder, Vocabulary
+from harness.core.comparisons import algorithm_of
 from impls.explanations import literal
 
 if TYPE_CHECKING:
@@ -45,6 +47,35 @@ SWITCHES: Mapping[str, Words] = {
     ),
 }
 """Settings that are on or off."""
+
+
+def apart(a: Vocabulary, b: Vocabulary) -> str:
+    """Why no setting of one can be put in place of the other's; empty where that can be."""
+    mine, theirs = algorithm_of(a), algorithm_of(b)
+    if mine != theirs:
+        return f"the algorithms differ: {mine} in A, {theirs} in B"
+    for name, one in (("A", a), ("B", b)):
+        if one.unexpressed:
+            steps = "; ".join(one.unexpressed)
+            known = sections(a, b, ("normalizer", "pre_tokenizer", "model", "added_tokens"))
+            where = f"the files differ in {', '.join(known)}; " if known else ""
+            return f"{where}{name} has steps that tokgate's own model does not have: {steps}"
+    return ""
+
+
+def not_encoded(a: Vocabulary, b: Vocabulary) -> list[str]:
+    """What the files say differently that encoding does not show, in words."""
+    known = sections(a, b, ("post_processor", "decoder", "truncation", "padding"))
+    return [f"the {name} of the files, which differ" for name in known]
+
+
+def sections(a: Vocabulary, b: Vocabulary, names: Iterable[str]) -> list[str]:
+    """Those of these sections that differ in two files of tokenizer.json."""
+    files = [one.native for one in (a, b) if one.format == "tokenizer.json"]
+    contents = [json.loads(one.content) for one in files if one is not None]
+    if len(contents) < 2:
+        return []
+    return [name for name in names if contents[0].get(name) != contents[1].get(name)]
 
 
 @dataclass(frozen=True)

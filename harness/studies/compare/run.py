@@ -132,8 +132,11 @@ class Comparing:
         self._study, self._report, self._stack = study, report, stack
         self.a, self.b = study.vocabularies
         self.numbers = differences.numbering(self.a, self.b)
-        self.model = differences.model_differences(self.a, self.b)
-        self._differing = differences.settings(self.a, self.b)
+        self.apart = differences.apart(self.a, self.b)
+        self.model, self._differing = differences.ModelDifferences({}, {}, {}), []
+        if not self.apart:
+            self.model = differences.model_differences(self.a, self.b)
+            self._differing = differences.settings(self.a, self.b)
         self.found: dict[tuple[Key, str], Found] = {}
         self.clock = Countdown(study.budget)
         self.sides = [
@@ -158,6 +161,7 @@ class Comparing:
         """Compare all texts, then make small what differs, and put it into the report."""
         study, report = self._study, self._report
         report.notes = differences.token_lines(self.a, self.b)
+        report.not_compared = differences.not_encoded(self.a, self.b)
         modes, origins, unanswered = self.modes, Counter[str](), Counter[str]()
         tell(Phase("comparing"))
         seconds = 0.0
@@ -238,10 +242,11 @@ class Comparing:
 
     def causes(self, datas: Sequence[bytes], mode: Mode) -> list[Key]:
         """The cause of each of these texts, which differ."""
-        if self._plain is None:
-            return [(UNKNOWN, "no cause was looked for, as nothing plain runs both files")] * len(
-                datas
+        if self.apart or self._plain is None:
+            words = (
+                self.apart or "no plain implementation runs both files, so that no cause is known"
             )
+            return [(UNKNOWN, words)] * len(datas)
         both = [side.encode(datas, mode) for side in self._plain]
         wanted = [self.answer(one) for one in both[0]]
         found: dict[int, Key] = {}
