@@ -66,9 +66,7 @@ def test_merges_that_one_lacks_or_that_changed_places_are_named(data):
     swapped = [*triples[:at], triples[at + 1], triples[at], *triples[at + 2 :]]
     moved = replace(BYTES, merges=Merges.of(swapped))
     found = differences.model_differences(BYTES, moved)
-    assert set(found.merges) == {
-        BYTES.tokens[merged] for _, _, merged in triples[at : at + 2]
-    }
+    assert set(found.merges) == {BYTES.tokens[merged] for _, _, merged in triples[at : at + 2]}
     assert all("are swapped" in words for words in found.merges.values())
     assert not differences.model_differences(BYTES, BYTES).keys
 
