@@ -8,11 +8,18 @@ from typing import Annotated, Literal
 
 from harness.cli import options
 from harness.cli.display import Display
+from harness.cli.settings import Configured
 from harness.engine import selection
 from harness.engine.suites import SUITES, Budget
 from impls import roster
 
-EPILOG = options.EXIT_STATUSES
+EPILOG = f"""
+\b
+Options may stand in a file, tokgate.toml or [tool.tokgate] of pyproject.toml (see
+docs/gate.md).
+{options.EXIT_STATUSES}"""
+
+KIND = Configured
 
 OF_TEXTS = ("survival", "equivalence")
 """Checks on texts alone, unless others are named: whether all answer, and whether ids differ.
@@ -56,6 +63,9 @@ def command(
     families: options.Families = None,
     out: options.Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, options.option("Stop at the first unexpected finding.")] = False,
+    brief: Annotated[
+        bool, options.option("Print the verdict alone, in at most 12 lines.", None, "--brief")
+    ] = False,
     timeout: options.Timeout = 8.0,
     memory: options.Memory = 4.0,
     ledger: options.Ledger = None,
@@ -166,4 +176,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        return perform(plan, out, ledger, Ways(prepare, journal, resume, executor))
+        return perform(plan, out, ledger, Ways(prepare, journal, resume, executor), brief=brief)
