@@ -94,11 +94,11 @@ def values_of(path: Path, table: dict[str, Any], params: Sequence[Any]) -> dict[
             near = difflib.get_close_matches(key, known, n=1)
             hint = f"did you mean {near[0]!r}?" if near else f"the keys are {', '.join(known)}"
             raise SettingsError(f"{path}: unknown key {shown(key)}; {hint}")
-        one, kind = known[key], str
-        if isinstance(one.default, int | float):  # a flag, too: it is False
-            kind = type(one.default)
+        one = known[key]
+        number = isinstance(one.default, int | float)  # a flag, too: it is False
+        kind: Any = type(one.default) if number else list[str] | str if one.multiple else str
         try:
-            msgspec.convert(value, list[str] | str if one.multiple else kind)
+            msgspec.convert(value, kind)
         except msgspec.ValidationError as error:
             raise SettingsError(f"{fault_of(error, f'{path}: {key}')}; mend that key") from error
         each = value if isinstance(value, list) else [value]
@@ -142,11 +142,11 @@ class Configured(TyperCommand):
         try:
             context = super().make_context(info_name, args, parent, default_map=values, **extra)
         except typer.BadParameter as error:
-            wrong, where = error.param, error.ctx
-            source = where and wrong and where.get_parameter_source(str(wrong.name))
+            wrong: Any = error.param
+            source: Any = error.ctx and wrong and error.ctx.get_parameter_source(wrong.name)
             if source is None or source.name != "DEFAULT_MAP":
                 raise
-            key = str(getattr(wrong, "opts", [wrong.name])[0]).removeprefix("--")
+            key = wrong.opts[0].removeprefix("--")
             line = " ".join(error.message.split())
             raise SettingsError(f"{path}: key {key!r}: {line}") from error
         Display(stderr=True).print(f"options from {path}: {', '.join(table)}", style="dim")

@@ -14,6 +14,7 @@ import typer
 
 from corpora.errors import UserError
 from corpora.vocabularies.model import VocabularyError
+from corpora.vocabularies.reading import toml_document
 from harness.cli import options, repository, settings
 from harness.cli.commands import expect
 from harness.cli.deferred import COMMANDS
@@ -49,7 +50,8 @@ def command(
     ] = "github",
     budget: options.Amount = None,
     force: Annotated[
-        bool, options.option("Replace the workflow and the options that are there.", None)
+        bool,
+        options.option("Replace the workflow and the options that are there.", None, "--force"),
     ] = False,
 ) -> int:
     """Set up a repository: a CI workflow, options, and known differences.
@@ -111,7 +113,7 @@ def found(console: Display, vocab: list[str], impl: list[str]) -> dict[str, list
     """
     paths = repository.files()
     shared = Path(settings.SHARED)
-    project: Any = settings.toml_document(shared, UserError) if shared.exists() else {}
+    project: Any = toml_document(shared, UserError) if shared.exists() else {}
     for key in ("project", "entry-points", registry.GROUP):
         project = project.get(key, {})
     present = options.participants(impl) if impl else repository.implementations(paths, [*project])
