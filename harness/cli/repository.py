@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -52,11 +51,13 @@ def vocabularies(paths: Iterable[Path]) -> Iterator[tuple[str, Vocabulary | Voca
                 yield str(path), error
 
 
-def runs(one: Participant, vocabulary: Vocabulary) -> bool:
-    """Whether an implementation runs a vocabulary in any mode."""
-    with contextlib.suppress(SupportsFailed):
-        return any(answer_of(one, vocabulary, mode) is None for mode in modes_of(vocabulary))
-    return False
+def refusal(one: Participant, vocabulary: Vocabulary) -> str | None:
+    """Why an implementation does not run a vocabulary; None where it does, in any mode."""
+    try:
+        reasons = [answer_of(one, vocabulary, mode) for mode in modes_of(vocabulary)]
+    except SupportsFailed as error:
+        return str(error)
+    return None if None in reasons else reasons[0]
 
 
 def implementations(paths: Iterable[Path], plugged: Sequence[str]) -> list[Participant]:

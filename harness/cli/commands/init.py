@@ -42,7 +42,9 @@ OWN_TABLE = re.compile(r"^\[tool\.tokgate\][^\n]*\n(?:(?!\[)[^\n]*(?:\n|\Z))*", 
 
 
 def command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="The repository.")] = Path(),
+    folder: Annotated[
+        Path, typer.Argument(metavar="DIR", help="The repository; paths begin there.")
+    ] = Path(),
     vocab: options.Vocabs = [],
     impl: options.Impls = [],
     ci: Annotated[
@@ -102,6 +104,8 @@ def command(
     for one in {expected, file, workflow} - {*written}:
         console.print(f"kept {one}, which was there")
     console.print(f"wrote {', '.join(map(str, written)) or 'nothing'}")
+    if re.search(r'^reason = "TODO', expected.read_text("utf-8"), re.MULTILINE):
+        console.print(f"next: write in {expected} why each difference is known, in place of TODO")
     console.print("next: commit these files; `tokgate run` here does what CI will do")
     return HOLDS
 
@@ -124,13 +128,16 @@ def found(console: Display, vocab: list[str], impl: list[str]) -> dict[str, list
     if not vocab:
         for name, read in repository.vocabularies(paths):
             if isinstance(read, VocabularyError):
-                console.print(f"{name} is left out: {read}", style="dim")
-            elif not any(repository.runs(one, read) for one in present):
-                console.print(f"{name} is left out: no implementation runs it", style="dim")
-            elif len(vocab) == MOST:
-                console.print(f"{name} is left out: {MOST} are enough to begin with", style="dim")
+                why: str | None = str(read)
             else:
+                refusals = [repository.refusal(one, read) for one in present]
+                why = None if None in refusals else f"{names[0]} does not run it: {refusals[0]}"
+            if len(vocab) == MOST:
+                why = why or f"{MOST} are enough to begin with"
+            if why is None:
                 vocab = [*vocab, name]
+            else:
+                console.print(f"{name} is left out: {why}", style="dim")
     if not vocab:
         raise UserError(f"no vocabulary is found here that {names[0]} runs; name one with --vocab")
     console.print(f"vocabularies: {', '.join(vocab)}")
