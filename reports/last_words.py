@@ -32,18 +32,13 @@ def closing(
     return [Paragraph((Span(word, f"strong {tone}"), f"  {summary}")), *said]
 
 
-def told(
-    findings: Iterable[Found],
-    expectations: Sequence[ExpectationJudged],
-    most: int = CAUSES_SHOWN,
-) -> Iterator[Block]:
+def told(findings: Iterable[Found], expectations: Sequence[ExpectationJudged]) -> Iterator[Block]:
     """The first of some findings by cause, each with its clearest input and what differs.
 
     expectations: what became of each entry of the expectations files, of which the numbers follow.
-    most: causes that are shown.
     """
     causes = list(by_cause(findings).values())
-    for alike in causes[:most]:
+    for alike in causes[:CAUSES_SHOWN]:
         found = alike[0]
         more = "" if len(alike) == 1 else f"  (the report has {len(alike)} such inputs)"
         where = f"  on {found.vocabulary}: {smallest(found)}{more}"
@@ -51,7 +46,7 @@ def told(
         nobody = "nobody is blamed; " if found.undecided else ""
         seen = f"; seen in {found.place}" if found.place else ""
         yield Paragraph(f"    {nobody}{found.difference}{seen}", "quiet")
-    left = len(causes) - most
+    left = len(causes) - CAUSES_SHOWN
     yield Paragraph(f"and {left} more" if left > 0 else None, "quiet")
     known = Counter(one.status for one in expectations)
     words = [f"{known[one]} {word}" for one, (_, _, word) in STATUSES.items() if known[one]]

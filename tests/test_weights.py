@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 17_600,
     "harness/studies": 98_600,
     "reports": 43_000,
-    "tests": 321_900,
+    "tests": 322_000,
 }
 """Tokens of code, by room."""
 

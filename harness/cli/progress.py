@@ -58,8 +58,7 @@ class Progress:
     still being prepared or read; where there is none, such as in the log of CI, a line tells it now
     and then. A command that counts something of its own adds it to :meth:`facts`. Called from
     several threads. line: what the command is about to do. seconds: the budget, None where it is no
-    time. each_unit: whether each unit that a cluster performed is worth a line. quiet: print no
-    lines; the moving part still moves.
+    time. each_unit: whether each unit that a cluster performed is worth a line.
     """
 
     every = 10.0
@@ -71,11 +70,10 @@ class Progress:
         seconds: float | None = None,
         *,
         each_unit: bool = True,
-        quiet: bool = False,
         console: Display | None = None,
     ) -> None:
         self.console = console or Display(stderr=True)
-        self._seconds, self._each_unit, self._quiet = seconds, each_unit, quiet
+        self._seconds, self._each_unit = seconds, each_unit
         if line:
             self.console.print(line)
         self._lock = threading.RLock()
@@ -183,7 +181,7 @@ class Progress:
     def say(self, line: str, style: str = "dim", once: object = None) -> None:
         """Print a line above the moving part. once: of lines with the same, only the first is."""
         with self._lock:
-            if not self._quiet and (once is None or once not in self._said):
+            if once is None or once not in self._said:
                 self._said.add(once)
                 self.console.print(line, style=style)
 

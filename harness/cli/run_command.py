@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,33 +15,20 @@ from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
-from reports.last_words import CAUSES_SHOWN, closing, run_summary, told
+from reports.last_words import closing, run_summary, told
 from reports.texts import sections
 
 if TYPE_CHECKING:
     from harness.engine.flow import Ways
 
 
-FEW = 2
-"""Findings, reasons and notes that a brief output has: with the verdict, the counts and the
-report's path these are twelve lines."""
-
-
-def perform(
-    plan: Plan,
-    out: Path,
-    ledger: str | None = None,
-    ways: Ways = USUAL,
-    *,
-    brief: bool = False,
-) -> int:
+def perform(plan: Plan, out: Path, ledger: str | None = None, ways: Ways = USUAL) -> int:
     """Carry out a plan into a folder, write all reports, and return the verdict's exit status.
 
-    ways: as :func:`harness.engine.flow.execute` takes it. brief: print little more than the
-    verdict, in at most twelve lines. Raises LedgerError, OutputError.
+    ways: as :func:`harness.engine.flow.execute` takes it. Raises LedgerError, OutputError.
     """
     opened(ledger)  # one that cannot be used is told before the run
-    progress = Progress(seconds=plan.budget.seconds, quiet=brief)
+    progress = Progress(seconds=plan.budget.seconds)
     try:
         result = execute(plan, RunFolder(out), [progress.consume], command_line(), studies, ways)
     finally:
@@ -53,10 +39,6 @@ def perform(
         print(github.render(record), end="")
     unexpected = [one for one in result.findings if one.expected is None]
     summary = run_summary(finished, len(by_cause(unexpected)))
-    shown = finished
-    if brief:
-        shown = replace(finished, reasons=finished.reasons[:FEW], notes=finished.notes[:FEW])
-    findings = told(unexpected, result.expectations, FEW if brief else CAUSES_SHOWN)
-    last = closing(shown, summary, out / "report.html")
-    progress.console.show([*sections(record.texts), *findings, *last])
+    last = closing(finished, summary, out / "report.html")
+    progress.console.show([*sections(record.texts), *told(unexpected, result.expectations), *last])
     return finished.exit_status

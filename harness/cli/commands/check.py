@@ -32,7 +32,7 @@ def command(
     """Check one implementation on one vocabulary in half a minute.
 
     This is `tokgate run` for this vocabulary, this implementation and the references, with less
-    time and a short output. Without --reference, the reference is that of the vocabulary's format.
+    time. Without --reference, the reference is that of the vocabulary's format.
     """
 
     return run.command(
@@ -43,5 +43,4 @@ def command(
         seed=seed,
         expect=expect,
         out=out,
-        brief=True,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -29,6 +30,8 @@ WORKFLOWS = {"github": Path(".github/workflows/tokgate.yml"), "gitlab": Path(".g
 """Where each CI system looks for its file."""
 
 TEMPLATES = Path(__file__).parents[1] / "workflows"
+
+EXPECTED = "expected.toml"
 
 HEADER = """\
 # Known differences: `tokgate run` does not fail for them. Each entry has a reason. After a run,
@@ -73,10 +76,11 @@ def command(
     table = settings.table_of(file) if file.exists() else None
     kept = table is not None and not force
     if table is None or force:
-        table = {**found(console, vocab, impl), "expect": "expected.toml"}
+        table = {**found(console, vocab, impl), "expect": EXPECTED}
     elif vocab or impl:
         raise UserError(f"{file}: has options of tokgate already; --force replaces them")
-    expected = Path(table.get("expect", "expected.toml"))
+    options_text = "" if kept else with_table(file, table)
+    expected = Path(table.get("expect", EXPECTED))
 
     words = [] if kept else [f"--{k}={one}" for k in ("vocab", "impl") for one in table[k]]
     words += [f"--expect={expected}"] * (expected.exists() and not kept)
@@ -92,7 +96,7 @@ def command(
         written.append(expected)
     expect.command(Path(table.get("out", "tokgate-out")), expected)
     if not kept:
-        write_whole(file, with_table(file, table))
+        write_whole(file, options_text)
         written.append(file)
     workflow = WORKFLOWS[ci]
     if force or not workflow.exists():
@@ -104,6 +108,8 @@ def command(
     for one in {expected, file, workflow} - {*written}:
         console.print(f"kept {one}, which was there")
     console.print(f"wrote {', '.join(map(str, written)) or 'nothing'}")
+    if "expect" not in table:
+        console.print(f'next: add expect = "{expected}" to {file}')
     if re.search(r'^reason = "TODO', expected.read_text("utf-8"), re.MULTILINE):
         console.print(f"next: write in {expected} why each difference is known, in place of TODO")
     console.print("next: commit these files; `tokgate run` here does what CI will do")
@@ -165,8 +171,9 @@ def with_table(file: Path, table: dict[str, Any]) -> str:
     own = "".join(["[tool.tokgate]\n", *lines])
     rest = OWN_TABLE.sub("", before).rstrip("\n")
     text = f"{rest}\n\n{own}"
-    was, now = tomllib.loads(before), tomllib.loads(text)
-    was.setdefault("tool", {})["tokgate"] = table
-    if was != now:
-        raise UserError(f"{file}: cannot replace [tool.tokgate] there; remove it yourself")
-    return text
+    wanted = tomllib.loads(before)
+    wanted.setdefault("tool", {})["tokgate"] = table
+    with contextlib.suppress(tomllib.TOMLDecodeError):
+        if tomllib.loads(text) == wanted:
+            return text
+    raise UserError(f"{file}: cannot replace [tool.tokgate] there; remove it yourself")

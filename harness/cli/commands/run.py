@@ -63,9 +63,6 @@ def command(
     families: options.Families = None,
     out: options.Out = Path("tokgate-out"),
     fail_fast: Annotated[bool, options.option("Stop at the first unexpected finding.")] = False,
-    brief: Annotated[
-        bool, options.option("Print the verdict alone, in at most 12 lines.", None, "--brief")
-    ] = False,
     timeout: options.Timeout = 8.0,
     memory: options.Memory = 4.0,
     ledger: options.Ledger = None,
@@ -176,4 +173,4 @@ def command(
             f"{plural(len(present), 'implementation')} each, {how_long}{growth}: "
             f"{plural(len(checks), 'check')}, seed {seed}; loading comes first"
         )
-        return perform(plan, out, ledger, Ways(prepare, journal, resume, executor), brief=brief)
+        return perform(plan, out, ledger, Ways(prepare, journal, resume, executor))
