@@ -18,18 +18,18 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "corpora": 70_300,
+    "corpora": 70_400,
     "impls": 144_700,
     "impls/fast": 40_700,
-    "harness": 238_700,
+    "harness": 241_600,
     "harness/workers": 22_400,
     "harness/engine": 24_700,
     "harness/checks": 18_000,
     "harness/findings": 15_000,
-    "harness/cli": 15_100,
+    "harness/cli": 18_100,
     "harness/studies": 105_200,
     "reports": 43_700,
-    "tests": 322_000,
+    "tests": 324_500,
 }
 """Tokens of code, by room."""
 

@@ -218,3 +218,13 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(content.decode())
     except RecursionError:
         raise ValueError("values stand too deep in one another") from None
+
+
+def toml_document(path: Path, kind: type[Exception]) -> dict[str, Any]:
+    """The document in a TOML file. Raises an error of this kind, in one line."""
+    try:
+        return read_toml(path)
+    except OSError as error:
+        raise kind(f"{path}: {error.strerror}; check the path") from error
+    except ValueError as error:
+        raise kind(f"{path}: not valid TOML ({line_of(error)}); mend that line") from error

@@ -26,8 +26,9 @@ class Row:
     """All that is known of a command before it is called.
 
     name: also that of its file in ``harness/cli/commands``, where the function ``command`` has its
-    options and gives the exit status, and ``EPILOG`` ends its help. starts_workers: it runs
-    implementations, and so says where they cannot be confined. on_cluster: it takes ``--cluster``.
+    options and gives the exit status, ``EPILOG`` ends its help, and ``KIND`` is the class of the
+    command, if it is a special one. starts_workers: it runs implementations, and so says where they
+    cannot be confined. on_cluster: it takes ``--cluster``.
     """
 
     name: str
@@ -49,7 +50,8 @@ class Row:
             raise typer.Exit(module.command(**options) or HOLDS)
 
         alone = typer.Typer(add_completion=False, rich_markup_mode=None)
-        alone.command(self.name, epilog=getattr(module, "EPILOG", None))(command)
+        kind = getattr(module, "KIND", None)
+        alone.command(self.name, cls=kind, epilog=getattr(module, "EPILOG", None))(command)
         return typer.main.get_command(alone)
 
 
@@ -58,6 +60,12 @@ ROWS = (
     Row("run", MAIN,
         "Compare implementations on generated and hostile inputs.",
         starts_workers=True, on_cluster=True),
+    Row("check", MAIN,
+        "Check one implementation on one vocabulary in half a minute.",
+        starts_workers=True),
+    Row("init", MAIN,
+        "Set up a repository: a CI workflow, options, and known differences.",
+        starts_workers=True),
     Row("compare", MAIN,
         "Compare two vocabularies that should mean the same.",
         starts_workers=True),

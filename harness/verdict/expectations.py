@@ -40,7 +40,7 @@ from packaging.version import InvalidVersion, Version
 
 from corpora.errors import UserError
 from corpora.vocabularies.embedded import embedded
-from corpora.vocabularies.reading import fault_of, line_of, read_toml, shown
+from corpora.vocabularies.reading import fault_of, shown, toml_document
 from harness.core.comparisons import Contract
 from harness.events import kind_in, stands_out
 
@@ -180,13 +180,7 @@ def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
 
     Raises ExpectationsError.
     """
-    try:
-        raw = read_toml(path)
-    except OSError as error:
-        raise ExpectationsError(f"{path}: {error.strerror}; check the path") from error
-    except ValueError as error:
-        line = line_of(error)
-        raise ExpectationsError(f"{path}: not valid TOML ({line}); mend that line") from error
+    raw = toml_document(path, ExpectationsError)
     for other in raw.keys() - TABLES:
         known = "entries stand under [[expected]] or [[scaling]]"
         raise ExpectationsError(f"{path}: unknown table {shown(other)}; {known}")

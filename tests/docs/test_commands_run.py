@@ -51,6 +51,8 @@ DEFAULTS = {
 """Options of a command that makes do with less, each where a page does not name it."""
 
 ELSEWHERE = {
+    "check": "takes as long as growth does: tests/contracts/test_init.py runs it",
+    "init": "runs what it finds in a repository: tests/contracts/test_init.py has one for it",
     "pip:": "installs a release from a registry",
     "pypi:": "fetches a vocabulary from a registry",
     "npm:": "fetches a vocabulary or installs a release from a registry",

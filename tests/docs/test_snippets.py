@@ -8,6 +8,8 @@ import sys
 
 import pytest
 
+from harness.cli import settings
+from harness.cli.deferred import COMMANDS
 from harness.verdict.expectations import ExpectationsError, load
 from tests.breadth import thorough_from
 from tests.docs.pages import ROOT, blocks, pages
@@ -102,6 +104,10 @@ def test_expectations_are_read(block, tmp_path):
         path.write_text(block.text.replace("bucket", "buckets", 1), "utf-8")
         with pytest.raises(ExpectationsError):
             load(path)
+    elif "[tool.tokgate]" in block.text:
+        project = path.rename(tmp_path / settings.SHARED)
+        table = settings.table_of(project)
+        assert settings.values_of(project, table, COMMANDS["run"].loaded().params)
     else:
         from harness.verdict.bounds import load as load_bounds
 

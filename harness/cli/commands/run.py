@@ -9,11 +9,18 @@ from typing import Annotated, Literal
 
 from harness.cli import options
 from harness.cli.display import Display
+from harness.cli.settings import Configured
 from harness.engine import selection
 from harness.engine.suites import SUITES, Budget
 from impls import roster
 
-EPILOG = options.EXIT_STATUSES
+EPILOG = f"""
+\b
+Options may stand in a file, tokgate.toml or [tool.tokgate] of pyproject.toml (see
+docs/gate.md).
+{options.EXIT_STATUSES}"""
+
+KIND = Configured
 
 OF_TEXTS = ("survival", "equivalence")
 """Checks on texts alone, unless others are named: whether all answer, and whether ids differ.

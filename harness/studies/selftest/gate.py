@@ -73,6 +73,7 @@ def verdict(
         command += [*AMOUNT, "--seed", str(seed), "--out", str(out)]
         command += ["--expect", str(file)] if expect else []
         environment = {k: v for k, v in os.environ.items() if k != "TOKGATE_LEDGER"}
+        environment["TOKGATE_CONFIG"] = ""  # the options of the folder's project are not for it
         with Path(folder, "said").open("w+b") as said:
             run = subprocess.Popen(command, stdout=said, stderr=said, env=environment)
             while run.poll() is None:
