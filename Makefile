@@ -32,7 +32,7 @@ define install
 endef
 
 $(VENV)/.installed: $(BIN)/python pyproject.toml
-	$(call install,)
+	$(call install,[engines])
 
 $(VENV)/.installed-dev: $(BIN)/python pyproject.toml
 	$(call install,[dev])

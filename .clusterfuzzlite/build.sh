@@ -6,7 +6,7 @@ python=$(uv python find --no-project 3.12)
 home=$(dirname "$(dirname "$(readlink -f "$python")")")
 rm -rf "$OUT/python"
 cp -a "$home" "$OUT/python"
-uv pip install --python "$OUT/python/bin/python3" --break-system-packages "$SRC/tokgate"
+uv pip install --python "$OUT/python/bin/python3" --break-system-packages "$SRC/tokgate[engines]"
 
 # A campaign that has found something ends with another status than 0, and has a corpus all the same.
 seeds="$WORK/seeds"

@@ -21,15 +21,15 @@ AT_MOST = {
     "corpora": 70_400,
     "impls": 144_700,
     "impls/fast": 40_700,
-    "harness": 241_600,
+    "harness": 241_800,
     "harness/workers": 22_400,
-    "harness/engine": 24_700,
+    "harness/engine": 24_800,
     "harness/checks": 18_000,
     "harness/findings": 15_000,
-    "harness/cli": 18_100,
+    "harness/cli": 18_200,
     "harness/studies": 105_200,
     "reports": 43_700,
-    "tests": 324_500,
+    "tests": 325_500,
 }
 """Tokens of code, by room."""
 

@@ -27,7 +27,7 @@ from mmap import ACCESS_READ, mmap
 from pathlib import Path, PurePosixPath
 from typing import IO, TYPE_CHECKING, Any
 
-import zstandard
+from backports import zstd
 
 from corpora.grammars.base import alike
 from corpora.vocabularies.reading import (
@@ -202,7 +202,7 @@ def _plain(file: IO[bytes], stack: ExitStack) -> IO[bytes]:
     file.seek(0)
     packed: Any
     if magic == ZSTD_MAGIC:
-        packed = zstandard.ZstdDecompressor().stream_reader(file)
+        packed = zstd.ZstdFile(file)
     elif magic.startswith(GZIP_MAGIC):
         packed = gzip.GzipFile(fileobj=file)
     else:

@@ -9,20 +9,20 @@ import zlib
 from contextlib import contextmanager
 from typing import IO, TYPE_CHECKING
 
-import zstandard
+from backports import zstd
 
 from corpora.texts.documents import RecordError, TextsError
 from corpora.vocabularies.reading import GZIP_MAGIC, line_of, open_regular
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
     from pathlib import Path
 
 ZSTD_MAGIC = b"\x28\xb5\x2f\xfd"
 
-WINDOW_BYTES = 1 << 27
-"""Bytes that a Zstandard file may have the reader remember: what its own tool allows unless told
-otherwise (``--long=27``)."""
+WINDOW: Mapping[int, int] = {zstd.DecompressionParameter.window_log_max: 27}
+"""How many bytes a Zstandard file may have the reader remember, by the exponent: what its own tool
+allows unless told otherwise (``--long=27``)."""
 
 BUFFER = 1 << 20
 """Bytes read at once."""
@@ -62,9 +62,7 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
             if how == "gzip":
                 stream = io.BufferedReader(gzip.GzipFile(fileobj=file), BUFFER)
             elif how == "zstd":
-                reader = zstandard.ZstdDecompressor(max_window_size=WINDOW_BYTES)
-                whole = reader.stream_reader(file, read_across_frames=True)
-                stream = io.BufferedReader(whole, BUFFER)
+                stream = io.BufferedReader(zstd.ZstdFile(file, options=WINDOW), BUFFER)
             wide = _wide(stream)
             if wide:
                 raise TextsError(
@@ -74,7 +72,7 @@ def unpacked(path: Path) -> Iterator[IO[bytes]]:
             yield stream
     except FileNotFoundError:
         raise TextsError(f"{path}: no such file; check the path") from None
-    except (EOFError, zlib.error, gzip.BadGzipFile, zstandard.ZstdError) as error:
+    except (EOFError, zlib.error, gzip.BadGzipFile, zstd.ZstdError) as error:
         raise TextsError(
             f"{path}: is damaged, or cut short ({line_of(error)}); copy it again"
         ) from None

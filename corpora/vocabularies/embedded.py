@@ -40,6 +40,9 @@ _MISTRAL: dict[str, tuple[str, str]] = {
 }
 """Name to (file inside mistral-common's data, summary)."""
 
+MISSING = "not installed; pip install 'tokgate[engines]'"
+"""What is said of these where mistral-common is not installed."""
+
 ALIKE = {"tekken_240718": "tekken_240911", "mistral_v7m1": "mistral_v7"}
 """Embedded vocabularies that are, to the last token, another one: a run over all takes that."""
 
@@ -113,6 +116,12 @@ def embedded() -> dict[str, str]:
     }
 
 
+def left_out() -> dict[str, str]:
+    """Those of :func:`embedded` whose package is not installed, with what to install."""
+    there = importlib.util.find_spec("mistral_common") is not None
+    return {} if there else dict.fromkeys(_MISTRAL, MISSING)
+
+
 def load(name: str) -> Vocabulary:
     """Load one of :func:`embedded`, or of :data:`TOY_FILES`.
 
@@ -138,7 +147,6 @@ def _of_mistral(name: str) -> Path:
     """The file, found without importing: mistral_common's own import takes seconds."""
     spec = importlib.util.find_spec("mistral_common")
     if spec is None or not spec.submodule_search_locations:
-        raise VocabularyError(
-            name, "the package mistral-common is not installed", "pip install mistral-common"
-        )
+        fault, _, mend = MISSING.partition("; ")
+        raise VocabularyError(name, f"mistral-common is {fault}", mend)
     return Path(next(iter(spec.submodule_search_locations))) / "data" / _MISTRAL[name][0]

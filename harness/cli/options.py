@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from corpora.vocabularies import embedded
 from harness.cli.display import Display
 from harness.cluster import addresses
 from harness.confinement.plan import CONFINEMENT, CONFINEMENT_OFF
@@ -237,21 +238,27 @@ def check_cluster(address: str | None, texts: Sequence[str] = ()) -> None:
             raise selection.SelectionError(addresses.TEXTS_STAY)
 
 
-def participants(impls: Sequence[str], joining: Sequence[str] = ()) -> list[Participant]:
-    """The implementations named, or all; who is not installed is said. Raises ImplementationError.
+def participants(
+    impls: Sequence[str], vocabs: Sequence[str], joining: Sequence[str] = ()
+) -> list[Participant]:
+    """The implementations named, or all; what is not installed is said.
 
-    joining: others that join where none is named.
+    vocabs: the vocabularies named, or none for all. joining: others that join where no
+    implementation is named. Raises ImplementationError.
     """
     present, missing = selection.participants(impls, joining)
-    name_missing(missing)
+    name_missing(missing | ({} if vocabs else embedded.left_out()))
     return present
 
 
 def name_missing(missing: Mapping[str, str]) -> None:
-    """Say who is not installed, and why."""
+    """Say what is not installed, and why: a line for each reason."""
     console = Display(stderr=True)
-    for spec, why in missing.items():
-        console.print(f"{spec} is skipped: {why}", style="dim")
+    reasons: dict[str, list[str]] = {}
+    for name, why in missing.items():
+        reasons.setdefault(why.removeprefix(f"{name}: "), []).append(name)
+    for why, names in reasons.items():
+        console.print(f"skipped: {', '.join(names)} ({why})", style="dim")
 
 
 def command_line() -> str:

@@ -40,8 +40,9 @@ if TYPE_CHECKING:
 OF_OTHERS = "workers"
 """The folder, below those of compiled functions and of tables, of what others may have written."""
 
-START = (sys.executable, "-m", "harness.confinement.start")
-"""The command of :mod:`harness.confinement.start`, but for its arguments."""
+START = (sys.executable, "-P", "-m", "harness.confinement.start")
+"""The command of :mod:`harness.confinement.start`, but for its arguments. With ``-P`` a package in
+the user's folder that has a name of ours (``reports``) is not taken for ours."""
 
 PROBE_SECONDS = 60.0
 """The time limit of a probe, which is there for hangs: a probe takes some hundredths of a

@@ -25,6 +25,9 @@ SCALED = ("tekken_240911", "unigram_nfkc")
 """Embedded vocabularies whose growth is measured where none is named: one of each algorithm, with
 a pre-tokenizer and with a normalizer. A step more would take the time of those."""
 
+SMALL = "toy_bytes"
+"""What stands in for these where they are not installed."""
+
 WALKED = ("tekken_240911",)
 """Embedded vocabularies on which forced tokens are walked where none is named: the other one of
 byte-level BPE has the same pre-tokenizer, and would take its seconds again."""
@@ -42,11 +45,14 @@ class SelectionError(UserError):
 def vocabularies(names: Sequence[str], seed: int = 0) -> dict[str, Callable[[], Vocabulary]]:
     """Loaders of the named vocabularies; of the embedded ones, each once, where none is named.
 
+    Those that are not installed are left out.
+
     ``random:COUNT`` is so many random ones, which ``seed`` decides. Named ones are loaded here,
     so that a mistake shows before anything starts. Raises VocabularyError.
     """
     if not names:
-        names = [name for name in embedded.embedded() if name not in embedded.ALIKE]
+        left_out = embedded.left_out() | embedded.ALIKE
+        names = [name for name in embedded.embedded() if name not in left_out]
         names.sort(key=lambda name: name in LAST)
         return {name: partial(sources.resolve, name) for name in names}
     loaded: dict[str, Vocabulary] = {}
@@ -75,18 +81,23 @@ def _lasting(names: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if not name.startswith(embedded.RANDOM)))
 
 
+def _there(names: Iterable[str]) -> tuple[str, ...]:
+    left_out = embedded.left_out()
+    return tuple(SMALL if name in left_out else name for name in names)
+
+
 def scaled(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...]:
     """The sources whose growth is measured: those named, else ``SCALED``; none if not chosen."""
     if "scaling" not in chosen_checks:
         return ()
-    return _lasting(names) if names else SCALED
+    return _lasting(names) if names else _there(SCALED)
 
 
 def walked(names: Sequence[str], chosen_checks: Sequence[str]) -> tuple[str, ...]:
     """The sources on which forced tokens are walked: those named, else ``WALKED``."""
     if "canonicality" not in chosen_checks:
         return ()
-    return _lasting(names) if names else WALKED
+    return _lasting(names) if names else _there(WALKED)
 
 
 def readers(vocabularies: Iterable[Vocabulary]) -> list[str]:

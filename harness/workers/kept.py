@@ -99,7 +99,7 @@ class Nursery:
             failing.callback(mine.close)
             module = "harness.workers.nursery"
             self._popen = subprocess.Popen(
-                [sys.executable, "-m", module, str(theirs.fileno()), *self._modules],
+                [sys.executable, "-P", "-m", module, str(theirs.fileno()), *self._modules],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

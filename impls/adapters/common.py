@@ -81,14 +81,24 @@ class Library:
         """What to install to have this very version."""
         return f"{self.distribution}=={self.version}"
 
+    @property
+    def installed(self) -> About:
+        """Who it is. Raises ImportError if it is not installed: it has no part in a run then."""
+        if self.version == ABSENT:
+            raise self.missing()
+        return self.about
+
+    def missing(self, why: object = ABSENT) -> ImportError:
+        """The error that says what to install. why: what went wrong, where it is installed."""
+        what = f"tokgate[{self.extra}]" if self.extra else self.distribution
+        return ImportError(f"{self.name}: {why}; pip install '{what}'", name=self.module)
+
     def load(self, submodule: str = "") -> Any:
         """The library's module. Raises ImportError that says what to install."""
         try:
             return import_module(f"{self.module}.{submodule}" if submodule else self.module)
         except ImportError as error:
-            what = f"tokgate[{self.extra}]" if self.extra else self.distribution
-            message = f"{self.name}: {error}; pip install '{what}'"
-            raise ImportError(message, name=self.module) from error
+            raise self.missing(error) from error
 
 
 def text_of(data: bytes) -> str:

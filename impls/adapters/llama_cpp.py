@@ -40,7 +40,7 @@ LIBRARY = Library(
     homepage="https://github.com/ggml-org/llama.cpp",
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
     language="c++",
-    extra="llama-cpp",
+    extra="engines",
     helpers=("gguf",),
 )
 
@@ -142,8 +142,7 @@ def library_path() -> str:
     for folder in (spec.submodule_search_locations or ()) if spec else ():
         for file in sorted(Path(folder).glob("xllamacpp*.so")):
             return str(file)
-    what = f"tokgate[{LIBRARY.extra}]"
-    raise ImportError(f"{LIBRARY.name}: no xllamacpp wheel; pip install '{what}'", name="xllamacpp")
+    raise LIBRARY.missing()
 
 
 def vocab_only_offset(defaults: bytes) -> int:

@@ -105,7 +105,7 @@ class Implementation:
     @property
     def about(self) -> About:
         """Who it is."""
-        return LIBRARY.about
+        return LIBRARY.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Text, always pre-tokenized, with the text's own start."""

@@ -25,6 +25,7 @@ LIBRARY = Library(
     homepage="https://github.com/mistralai/mistral-common",
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
     language="python",
+    extra="engines",
     helpers=SENTENCEPIECE_FILES,
 )
 
@@ -144,8 +145,8 @@ class Implementation:
 
     @property
     def about(self) -> About:
-        """Who it is."""
-        return LIBRARY.about
+        """Who it is. Raises ImportError if it is not installed: it has no part in a run then."""
+        return LIBRARY.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Tekken, and SentencePiece BPE; never special tokens from text."""

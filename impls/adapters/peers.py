@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any, cast
 from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm, Alphabet
 from corpora.vocabularies.patterns import PATTERNS
-from impls.adapters.common import ABSENT, Library, text_of
+from impls.adapters.common import Library, text_of
 from impls.interface import Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About, Mode
+    from impls.interface import Mode
 
 
 @dataclass(frozen=True)
@@ -31,14 +31,6 @@ class Peer(Library):
     extra: str = "field"
     patterns: Collection[str] = ()
     astray: bool = False
-
-    @property
-    def installed(self) -> About:
-        """Who it is. Raises ImportError if it is not installed: it has no part in a run then."""
-        if self.version == ABSENT:
-            message = f"{self.name}: not installed; pip install 'tokgate[{self.extra}]'"
-            raise ImportError(message, name=self.module)
-        return self.about
 
     def trouble(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Why it does not run a vocabulary in a mode, as far as that is the same for all peers."""

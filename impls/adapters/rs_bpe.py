@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.patterns import PATTERNS
-from impls.adapters.common import ABSENT, Library, text_of
+from impls.adapters.common import Library, text_of
 from impls.interface import Capability, Recipe
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ LIBRARY = Library(
     name="rs-bpe",
     homepage="https://github.com/gweidart/rs-bpe",
     capabilities=frozenset({Capability.DECODE, Capability.THREADS}),
-    extra="field",
+    extra="engines",
     linear=True,
 )
 
@@ -76,10 +76,7 @@ class Implementation:
     @property
     def about(self) -> About:
         """Who it is. Raises ImportError if it is not installed: it has no part in a run then."""
-        if LIBRARY.version == ABSENT:
-            message = "rs-bpe: not installed; pip install rs-bpe, if there is a wheel"
-            raise ImportError(message, name=LIBRARY.module)
-        return LIBRARY.about
+        return LIBRARY.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """The two built-in vocabularies with their own patterns."""

@@ -126,7 +126,7 @@ class Implementation:
     @property
     def about(self) -> About:
         """Who it is."""
-        return LIBRARY.about
+        return LIBRARY.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Vocabularies of scored pieces, as text."""

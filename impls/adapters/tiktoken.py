@@ -121,7 +121,7 @@ class Implementation:
     @property
     def about(self) -> About:
         """Who it is."""
-        return LIBRARY.about
+        return LIBRARY.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Byte-level BPE whose ids are ranks, with one pattern and no normalizer."""

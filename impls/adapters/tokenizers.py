@@ -243,7 +243,7 @@ class Implementation:
     @property
     def about(self) -> About:
         """Who it is."""
-        return LIBRARY.about
+        return LIBRARY.installed
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Everything that a tokenizer.json can say."""

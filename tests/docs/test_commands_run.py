@@ -19,7 +19,7 @@ import sys
 import tarfile
 
 import pytest
-import zstandard
+from backports import zstd
 
 from corpora.vocabularies import sources
 from harness.core import exit_statuses
@@ -164,7 +164,7 @@ def schemas():
         member = tarfile.TarInfo("data/one.json")
         member.size = len(content)
         archive.addfile(member, io.BytesIO(content))
-    return zstandard.compress(packed.getvalue())
+    return zstd.compress(packed.getvalue())
 
 
 def single_bytes():

@@ -135,7 +135,7 @@ def command(
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
     checks = selection.chosen("check", check, CHECKS)
-    present = options.participants(impl)
+    present = options.participants(impl, vocab)
     own = options.texts_of(texts)
     documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)
     plan = Plan(

@@ -56,7 +56,7 @@ def rows(kind: str) -> list[Row]:
             return [implementation(spec) for spec in registry.registered()]
         case "vocabs":
             found = {
-                **embedded.embedded(),
+                **(embedded.embedded() | embedded.left_out()),
                 **embedded.TOY_FILES,
                 **{f"{embedded.RANDOM}{kind}:SEED": why for kind, (why, _) in drawn.KINDS.items()},
             }

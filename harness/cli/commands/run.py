@@ -97,7 +97,7 @@ def command(
     joining = selection.readers(load() for load in vocabularies.values()) if vocab else []
     if suite == "nightly":
         joining += roster.joining(roster.Joins.FAST)
-    present = options.participants(impl, joining)
+    present = options.participants(impl, vocab, joining)
     console = Display(stderr=True)
     # What takes longer than all before is imported now, so that a mistake is told sooner.
     from corpora.families import catalog as hostile  # noqa: PLC0415

@@ -181,7 +181,7 @@ def fixed_addresses(arguments: Sequence[str]) -> None:
     if now < 0 or now & ADDR_NO_RANDOMIZE:
         return
     if libc.personality(ctypes.c_ulong(now | ADDR_NO_RANDOMIZE)) >= 0:
-        os.execv(sys.executable, [sys.executable, "-m", __spec__.name, *arguments])
+        os.execv(sys.executable, [sys.executable, "-P", "-m", __spec__.name, *arguments])
 
 
 def found(request: Request) -> list[bytes]:

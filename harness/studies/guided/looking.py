@@ -42,7 +42,7 @@ def look(algorithm: str, source: str, impl: Sequence[str], data: bytes, out: Pat
     with scratch.temporary("guided-") as folder:
         file = Path(folder, "input")
         file.write_bytes(data)
-        command = [sys.executable, "-m", __spec__.name, algorithm, str(file), str(out)]
+        command = [sys.executable, "-P", "-m", __spec__.name, algorithm, str(file), str(out)]
         command += ["--vocab", source]
         for spec in impl:
             command += ["--impl", spec]

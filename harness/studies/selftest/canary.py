@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from corpora.vocabularies.embedded import left_out
 from harness.core.participants import Participant
 from harness.studies.selftest.catalog import mistakes
 
@@ -17,9 +18,9 @@ if TYPE_CHECKING:
 
     from harness.events import Found
 
-CANARY = mistakes()["merging.long-words"]
+CANARY = mistakes()["pretokens.curly-contraction" if left_out() else "merging.long-words"]
 """Subtle, since most words have no tie, and none that is short shows it; findable, since those of
-some scripts have one at once."""
+some scripts have one at once. Where its vocabulary is not installed, one of a toy is taken."""
 
 VOCABULARY = CANARY.vocabulary
 REFERENCE = "tiktoken"

@@ -68,7 +68,7 @@ def verdict(
     with scratch.temporary("gate-") as folder:
         out, file = Path(folder, "out"), Path(folder, "expected.toml")
         file.write_text(expect, encoding="utf-8")
-        command = [sys.executable, "-c", RUN, "run", "--vocab", vocabulary, f"--impl={spec}"]
+        command = [sys.executable, "-P", "-c", RUN, "run", "--vocab", vocabulary, f"--impl={spec}"]
         command += [f"--impl={name}" for name in references(sources.resolve(vocabulary))]
         command += [*AMOUNT, "--seed", str(seed), "--out", str(out)]
         command += ["--expect", str(file)] if expect else []

@@ -72,9 +72,7 @@ def libraries(specs: Sequence[str]) -> tuple[list[Participant], dict[str, str]]:
         except ImplementationError as error:
             missing[spec] = str(error)
             continue
-        if one.about.version == "not installed":
-            missing[one.name] = "not installed"
-        elif one.about.library and spec not in REFERENCES:
+        if one.about.library and spec not in REFERENCES:
             present.append(one)
     return present, missing
 
@@ -83,7 +81,7 @@ def vocabularies(names: Sequence[str], seed: int) -> dict[str, Callable[[], Voca
     """Those named, or one of each algorithm, with OpenAI's where they can be had."""
     if names:
         return selection.vocabularies(names, seed)
-    chosen = [name for name in VOCABULARIES if name in embedded.embedded()]
+    chosen = [name for name in VOCABULARIES if name not in embedded.left_out()]
     loaded = selection.vocabularies(chosen, seed)
     for name in FETCHED:
         try:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.families import catalog
-from corpora.vocabularies import embedded, sources
+from corpora.vocabularies import sources
 from harness.core.comparisons import SupportsFailed, contracts_of
 from harness.engine import selection
 from harness.engine.plan import Plan
@@ -161,7 +161,7 @@ def vocabulary_for(participant: Participant, names: Sequence[str]) -> tuple[str,
     """
     if len(names) > 1:
         raise SelectionError("worst: name one vocabulary with --vocab; a search is about one")
-    candidates = names or [*selection.SCALED, *embedded.embedded()]
+    candidates = names or [*selection.scaled([], ["scaling"]), *selection.vocabularies([])]
     for name in candidates:
         vocabulary = sources.resolve(name)
         try:
@@ -169,7 +169,7 @@ def vocabulary_for(participant: Participant, names: Sequence[str]) -> tuple[str,
                 return name, vocabulary
         except SupportsFailed as error:
             raise ImplementationError(f"{participant.name}: {error}") from error
-    tried = names[0] if names else "any embedded vocabulary"
+    tried = names[0] if names else "any embedded vocabulary that is installed"
     raise SelectionError(f"{participant.name} does not run {tried}; name another one with --vocab")
 
 

@@ -8,7 +8,7 @@ import types
 from itertools import pairwise
 
 import pytest
-import zstandard
+from backports import zstd
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -41,7 +41,7 @@ def test_lines_paragraphs_and_whole_files(tmp_path):
     assert told(f"{name}#by=file") == [(b"one\r\ntwo\n\nthree\nfour\n", name)]
 
 
-@pytest.mark.parametrize("pack", [gzip.compress, zstandard.compress], ids=["gzip", "zstd"])
+@pytest.mark.parametrize("pack", [gzip.compress, zstd.compress], ids=["gzip", "zstd"])
 def test_packed_files_are_told_by_their_bytes(tmp_path, pack):
     jsonl = b'{"id": 1, "text": "a\\u00e9"}\n\n{"id": 2, "text": "b"}\n'
     name = written(tmp_path / "a.jsonl.gz", pack(jsonl))
