@@ -26,10 +26,10 @@ AT_MOST = {
     "harness/engine": 24_700,
     "harness/checks": 18_100,
     "harness/findings": 14_900,
-    "harness/cli": 14_600,
+    "harness/cli": 14_700,
     "harness/studies": 98_600,
-    "reports": 43_000,
-    "tests": 319_600,
+    "reports": 43_900,
+    "tests": 323_400,
 }
 """Tokens of code, by room."""
 
