@@ -136,7 +136,7 @@ def _candidates(
         if module.endswith(".py"):
             yield module, name
         for file in (one.format(module.replace(".", "/")) for one in SOURCES):
-            if Path(folder, file).is_file():
+            if _text(Path(folder, file)) is not None:
                 yield file, name
     for one in record.vocabularies:
         # What tokgate brings is given by a name that is no path.
@@ -148,9 +148,14 @@ def _candidates(
 
 def _line_of(name: str, path: Path) -> int:
     """The line that defines a name at the top level of a Python file; 1 if that cannot be told."""
-    try:
-        text = path.read_text("utf-8", "replace") if path.is_file() else ""
-    except (OSError, ValueError):
-        return 1
+    text = _text(path) or ""
     found = re.search(rf"^((class|def)\s+)?{re.escape(name)}\b", text, re.MULTILINE)
     return text.count("\n", 0, found.start()) + 1 if found else 1
+
+
+def _text(path: Path) -> str | None:
+    """The text of a file; None if there is none, or if no file can have such a name."""
+    try:
+        return path.read_text("utf-8", "replace") if path.is_file() else None
+    except (OSError, ValueError):
+        return None

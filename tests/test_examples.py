@@ -77,12 +77,12 @@ def test_one_comment_is_posted_and_then_edited(tmp_path):
         assert "Commit 0123456789 · [log and artifacts](" in ours
         assert "](https://github.com/o/r/actions/runs/55)" in ours
         # Somebody answers with a copy of it; another job of the same pull request has its own.
-        server.comments += [server.comment(ours, "User")]
+        server.comments.insert(0, {**server.comment(ours, "User"), "id": 1})
         post(tmp_path, server.address, "## other job\n", key="w other")
         post(tmp_path, server.address, "## second\n")
         assert len(server.comments) == 7
-        assert "## second\n" in server.comments[4]["body"]
-        assert server.comments[5]["body"] == ours
+        assert "## second\n" in server.comments[5]["body"]
+        assert server.comments[0]["body"] == ours
         assert server.asked[-1] == "PATCH /repos/o/r/issues/comments/104"
 
 

@@ -308,6 +308,7 @@ def test_a_fault_is_shown_at_a_line_of_the_repository(tmp_path, monkeypatch):
     specs = {
         "mine": "./src/../a b.py:Mine", "packaged": "pkg.mod:Other", "prog": "cmd:./run.py:x",
         "outside": "/elsewhere/c.py:A", "gone": "gone.py:Mine", "installed": "json:load",
+        "odd": "\0" + 300 * "x" + ":y",
     }  # fmt: skip
     folder = str(tmp_path / "sub")
     given = f"{folder}/my.model", [], "my.model#pattern=x"
@@ -323,7 +324,10 @@ def test_a_fault_is_shown_at_a_line_of_the_repository(tmp_path, monkeypatch):
     assert shown("prog", "outside", "mine", on="toy", **expect) == ("a b.py", 4)
     assert shown("packaged") == ("src/pkg/mod.py", 5)
     assert shown("gone") == ("gone.py", 1)
-    assert shown("installed", "prog", "outside", "nobody", on="toy", **expect) == ("my.model", 1)
+    assert shown("installed", "odd", "prog", "outside", "nobody", on="toy", **expect) == (
+        "my.model",
+        1,
+    )
     assert shown("prog", on="shipped", **expect) == ("expected.toml", 1)
     assert shown("prog", on="shipped") == (FALLBACK, 1)
     # A job may run in a folder of the repository.
