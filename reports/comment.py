@@ -20,8 +20,8 @@ from reports.texts import changes as changes_of_texts
 MAX_BYTES = 64_000
 """GitHub refuses a comment of more than 65,536 characters; the rest is for whoever posts it."""
 
-LEFT_OUT = frozenset({"trends", "cluster", "run"})
-"""Sections of ``summary.md`` that say nothing of the change, by their anchors."""
+LEFT_OUT = frozenset({"findings", "trends", "cluster", "run"})
+"""Sections of ``summary.md`` that are told otherwise, or say nothing of the change, by anchors."""
 
 
 def render(record: RunRecord, baseline: RunRecord | None = None) -> str:
@@ -30,13 +30,12 @@ def render(record: RunRecord, baseline: RunRecord | None = None) -> str:
 
 
 def blocks_of(record: RunRecord, baseline: RunRecord | None) -> Iterator[Block]:
-    """The blocks of ``summary.md``, those of findings replaced by what concerns the change."""
-    for one in all_of(record, (), None, {}):
-        if not isinstance(one, Section):
-            yield one
-        elif one.anchor == "findings":
-            yield from _found(record) if baseline is None else _changed(record, baseline)
-        elif one.anchor not in LEFT_OUT and any(standing(one.blocks)):
+    """The blocks of ``summary.md``: first what concerns the change, instead of all findings."""
+    banner, numbers, *sections = all_of(record, (), None, {})
+    yield from (banner, numbers)
+    yield from _found(record) if baseline is None else _changed(record, baseline)
+    for one in sections:
+        if isinstance(one, Section) and one.anchor not in LEFT_OUT and any(standing(one.blocks)):
             yield one
 
 
