@@ -7,11 +7,12 @@ from pathlib import Path
 
 from corpora import whole_files
 from harness.ledger.trends import Seen, Trend
-from reports import github, html, junit, markdown, sarif, summary_json
+from reports import comment, github, html, junit, markdown, sarif, summary_json
 from reports.record import RunRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
     "annotations": github.render,
+    "comment": comment.render,
     "html": html.render,
     "json": summary_json.render,
     "junit": junit.render,
@@ -27,7 +28,7 @@ FILES = {
     "markdown": "summary.md",
     "sarif": "report.sarif",
 }
-"""The file in a run's folder that holds each format; annotations are for standard output alone."""
+"""The file in a run's folder that holds each format; the others are for standard output alone."""
 
 
 def write_all(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from harness.verdict.diff import Diff, Growth, Scaling, State
+from harness.verdict.diff import Change, Diff, Growth, Scaling, State
 from reports.blocks import Banner, Block, Items, Paragraph, Section, Span, Table
 from reports.blocks.units import exponent
 from reports.words import smallest, title
@@ -70,24 +70,35 @@ def blocks_of(result: Diff, texts: Sequence[str]) -> Iterator[Block]:
     ]
     yield Paragraph(f"Changed: {', '.join(changed)}" if changed else None, "quiet")
     for state in State:
-        rows = [
-            (
-                f"{title(one.example)} on {one.contract}{' (expected)' * one.expected}",
-                Span(smallest(one.example), "literal"),
-                (Span(one.example.id, "code"), " ", Span(one.bucket, "code")),
-                one.note,
-            )
-            for one in result.of(state)
-        ]
-        columns = "What | Smallest input | Finding | Note"
-        shown = [Table("", columns, rows, header=-1, most=40)]
-        yield from [Section(state.value.capitalize(), shown, "")] * bool(rows)
-    grown = [
+        yield from listed(state.value.capitalize(), result.of(state))
+    yield from grown(result)
+    yield Items(texts)
+
+
+def listed(heading: str, changes: Sequence[Change]) -> Iterator[Section]:
+    """A table of changes under a heading; nothing if there is none."""
+    rows = [
+        (
+            f"{title(one.example)} on {one.contract}{' (expected)' * one.expected}",
+            Span(smallest(one.example), "literal"),
+            one.example.difference,
+            (Span(one.example.id, "code"), " ", Span(one.bucket, "code")),
+            one.note,
+        )
+        for one in changes
+    ]
+    columns = "What | Smallest input | First difference | Finding | Note"
+    shown = [Table("", columns, rows, header=-1, most=40)]
+    yield from [Section(heading, shown, "")] * bool(rows)
+
+
+def grown(result: Diff) -> Iterator[Section]:
+    """What became of the growth of costs; nothing if all of it stayed."""
+    lines = [
         (Span(f"{row.state.value}: ", TONES.get(row.state, "quiet")), _grown(row))
         for row in result.scaling
     ]
-    yield from [Section("Growth", [Items(grown)], "")] * bool(grown)
-    yield Items(texts)
+    yield from [Section("Changes of growth", [Items(lines)], "")] * bool(lines)
 
 
 def _grown(row: Scaling) -> str:

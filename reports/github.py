@@ -48,7 +48,8 @@ def _commands(kind: str, told: list[Fault]) -> Iterator[str]:
         shown = "\n".join(
             one_line(line, MAX_MESSAGE) for text in lines for line in text.split("\n")
         )
-        where = f"file={_property(one.path)},title={_property(one_line(one.title, 200))}"
+        file, title = _property(one.place.path), _property(one_line(one.title, 200))
+        where = f"file={file},line={one.place.line},title={title}"
         yield f"::{kind} {where}::{_data(shown)}"
 
 

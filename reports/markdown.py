@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 
-from reports.blocks import Banner, markdown
+from reports.blocks import Banner, Block, markdown
 from reports.html import blocks_of
 from reports.record import RunRecord
 
@@ -15,13 +16,18 @@ the comparison with an earlier run."""
 
 def render(record: RunRecord) -> str:
     """The summary as GitHub-flavoured Markdown, below :data:`MAX_BYTES` of UTF-8."""
+    return within(MAX_BYTES, blocks_of(record, (), None, {}))
+
+
+def within(limit: int, blocks: Iterable[Block]) -> str:
+    """Blocks as Markdown of less than ``limit`` bytes of UTF-8, cut at the end of a line."""
     text = markdown.render(
         replace(one, title=f"tokgate: {one.title}") if isinstance(one, Banner) else one
-        for one in blocks_of(record, (), None, {})
+        for one in blocks
     )
     encoded = text.encode("utf-8", "backslashreplace")
-    if len(encoded) < MAX_BYTES:
+    if len(encoded) < limit:
         return text
     note = "\n\n_Cut: the rest is in report.html._\n"
-    kept = encoded[: MAX_BYTES - len(note) - 1].decode("utf-8", "ignore")
+    kept = encoded[: limit - len(note) - 1].decode("utf-8", "ignore")
     return kept.rpartition("\n")[0] + note

@@ -102,6 +102,8 @@ def _result(fault: Fault) -> dict[str, Any]:
     lines = [f"{fault.title}.", *fault.text]
     message = printable(" ".join(one_line(line) for line in lines if line))
     properties: dict[str, Any] = {}
+    line = fault.place.line
+    region = {"startLine": line, "startColumn": 1, "endLine": line, "endColumn": 2}
     if bucket is not None:
         example, shown = bucket.example, bucket.example.input_b64
         properties = {
@@ -118,8 +120,8 @@ def _result(fault: Fault) -> dict[str, Any]:
         "locations": [
             {
                 "physicalLocation": {
-                    "artifactLocation": {"uri": uri(fault.path)},
-                    "region": {"startLine": 1, "startColumn": 1, "endLine": 1, "endColumn": 2},
+                    "artifactLocation": {"uri": uri(fault.place.path)},
+                    "region": region,
                 }
             }
         ],
@@ -130,6 +132,5 @@ def _result(fault: Fault) -> dict[str, Any]:
 
 
 def uri(path: str) -> str:
-    """A path as SARIF has it; GitHub's uploader makes an absolute one relative by its scheme."""
-    quoted = quote(path.encode("utf-8", "backslashreplace"), safe="/-._~")
-    return f"file://{quoted}" if path.startswith("/") else quoted
+    """A relative path as SARIF has it."""
+    return quote(path.encode("utf-8", "backslashreplace"), safe="/-._~")

@@ -98,6 +98,8 @@ MINIMIZE = "minimize -i tiktoken -V toy_bytes"
         ("replay nowhere", 2, "name the --out folder of a run"),
         ("report nowhere", 2, "name the --out folder of a run"),
         ("report --format pdf", 2, "html"),
+        ("report --baseline old", 2, "--format comment"),
+        ("report nowhere --format comment --baseline old", 2, "nowhere"),
         (MINIMIZE, 2, "--text, --hex or --file"),
         (f"{MINIMIZE} --hex 6g", 2, "two digits a byte"),
         (f"{MINIMIZE} --file no", 2, "check the path"),

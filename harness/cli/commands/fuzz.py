@@ -65,6 +65,14 @@ def command(
             "Continue the campaign of this name, or start it again.", None, "--resume/--anew"
         ),
     ] = True,
+    restart: Annotated[
+        bool,
+        options.option(
+            "Start again instead of refusing if options, vocabularies or versions have changed.",
+            None,
+            "--restart-if-changed",
+        ),
+    ] = False,
     corpus: Annotated[
         list[Path],
         options.option(
@@ -165,7 +173,7 @@ def command(
         canary=canary if canary is not None else not (check or generator),
         seeds=list(dict.fromkeys([*seeds(corpus), *(one.data for one in documents)])),
     )
-    store = CampaignStore(where := ledger or str(out / "campaign.db"), name)
+    store = CampaignStore(where := ledger or str(out / "campaign.db"), name, restarts=restart)
     executor = addresses.opened(cluster, len(present)) if cluster else None
     if executor is not None:
         campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))

@@ -11,7 +11,7 @@ import typer
 from harness.cli.options import Ledger, option
 from harness.cli.records import known, recorded
 from harness.engine.selection import SelectionError
-from reports import FORMATS, html
+from reports import FORMATS, comment, html
 
 
 def command(
@@ -19,12 +19,17 @@ def command(
     form: Annotated[
         str,
         option(
-            "html, junit, sarif, markdown, json, or annotations (::error lines for GitHub).",
+            "html, junit, sarif, markdown, json, annotations (::error lines for GitHub), or "
+            "comment (for a pull request).",
             "FORMAT",
             "--format",
         ),
     ] = "html",
     ledger: Ledger = None,
+    baseline: Annotated[
+        Path | None,
+        option("Folder of an earlier run; the comment then says what is new and fixed.", "FOLDER"),
+    ] = None,
 ) -> None:
     """Print the report of a recorded run in any format.
 
@@ -33,10 +38,14 @@ def command(
 
     if form not in FORMATS:
         raise SelectionError(f"--format {form!r}: unknown format; use one of {', '.join(FORMATS)}")
+    if baseline and form != "comment":
+        raise SelectionError("--baseline: give it with --format comment; `tokgate diff` tells more")
     record = recorded(folder)
     if form == "html":
         series, findings = known(ledger)
         text = html.render(record, series, folder.absolute(), findings)
+    elif baseline:
+        text = comment.render(record, recorded(baseline))
     else:
         text = FORMATS[form](record)
     sys.stdout.buffer.write(text.encode("utf-8", "backslashreplace"))

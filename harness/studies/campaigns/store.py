@@ -71,15 +71,16 @@ class CampaignStore:
     """One campaign in a database.
 
     at: what errors begin with. other, anew: what a user may give where the campaign is taken, and
-    where it is damaged. Raises LedgerError.
+    where it is damaged. restarts: a campaign of another identity is replaced instead of refused.
+    Raises LedgerError.
     """
 
     def __init__(
         self, where: str, name: str, *, at: str = "", other: str = "another --name",
-        anew: str = "give --anew",
+        anew: str = "give --anew", restarts: bool = False,
     ) -> None:  # fmt: skip
         self.engine = open_database(where)
-        self.name, self._other, self._anew = name, other, anew
+        self.name, self._other, self._anew, self._restarts = name, other, anew, restarts
         self._at = at or f"--ledger {self.engine.url.render_as_string(hide_password=True)}"
         self._id = 0
 
@@ -140,20 +141,26 @@ class CampaignStore:
     def begin(self, identity: Mapping[str, Any], *, anew: bool) -> None:
         """Go on with the campaign of this name and identity, or begin it.
 
-        anew: begin another, whatever there is. Raises SelectionError if the identity is another.
+        anew: begin another, whatever there is. Raises SelectionError if the identity is another,
+        unless the campaign restarts then.
         """
         with self._session() as session:
             row = None if anew else self._latest(session)
+            known = stored.typed(row.identity, dict[str, Any]) if row else identity
+            if row and self._restarts and known != identity:
+                # Nothing goes on from its state, and a database in a cache is to stay small.
+                session.execute(sa.delete(PartRow).where(PartRow.campaign == row.id))
+                row = None
             if row is None:
                 row = CampaignRow(
                     name=self.name, identity=dict(identity), started=now(), sessions=0, seconds=0.0
                 )
                 session.add(row)
-            elif (known := stored.typed(row.identity, dict[str, Any])) != dict(identity):
+            elif known != identity:
                 raise SelectionError(
                     f"{self._at}: the campaign {self.name!r} was started with "
                     f"{difference(known, identity)}; give the same options to continue, or "
-                    "--anew to start again (what was found stays known)"
+                    "--anew or --restart-if-changed to start again (what was found stays known)"
                 )
             row.sessions += 1
             session.flush()

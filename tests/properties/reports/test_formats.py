@@ -18,9 +18,10 @@ from harness.events import (
     FamiliesMeasured,
     GrowthJudged,
     Measured,
+    VocabularyLoaded,
     Withdrawn,
 )
-from reports import FILES, FORMATS, github, markdown, sarif, write_all
+from reports import FILES, FORMATS, comment, github, markdown, sarif, write_all
 from reports.faults import FALLBACK, place
 from reports.record import RunRecord
 from tests.properties.reports import records, test_campaigns, test_cluster, test_forced, test_texts
@@ -114,7 +115,7 @@ def test_sarif_is_what_github_takes(shape):
 
 def test_annotations_are_one_line_each_and_few(shape):
     lines = FORMATS["annotations"](shape).splitlines()
-    form = re.compile(r"::(error|warning) file=[^:,]+,title=[^:,]+::.+")
+    form = re.compile(r"::(error|warning) file=[^:,]+,line=\d+,title=[^:,]+::.+")
     kinds = [form.fullmatch(line)[1] for line in lines]
     assert max(map(kinds.count, ("error", "warning"))) <= github.EACH
     assert all(len(line) < 8_000 for line in lines)
@@ -157,7 +158,7 @@ def undecided(check):
         (run(IDLE), "html", "1 entry not tested"),
         (RunRecord.from_events([IDLE]), "html", "-1 entry not tested"),  # of who takes no part
         (run(reasons=["nothing was compared"]), "annotations",
-         "::error file=tokgate-out/report.html,title=tokgate:: // nothing was compared"),
+         "::error file=tokgate-out/report.html,line=1,title=tokgate:: // nothing was compared"),
         (records.clean(), "annotations", "-::"),
         (records.clean(), "sarif", "-double-space"),
         (records.three(), "sarif", "-double-space"),
@@ -298,19 +299,67 @@ def test_a_large_file_stays_within_the_limits(monkeypatch):
     assert told["message"]["text"].startswith("10 further results left out for GitHub")
 
 
-def test_the_file_of_an_implementation_is_blamed_first():
-    def begun(**more):
-        return RunRecord.from_events([replace(records.started(), **more)])
-
+def test_a_fault_is_shown_at_a_line_of_the_repository(tmp_path, monkeypatch):
+    monkeypatch.delenv("GITHUB_WORKSPACE", raising=False)
+    (tmp_path / "sub" / "src" / "pkg").mkdir(parents=True)
+    module = tmp_path / "sub" / "src" / "pkg" / "mod.py"
+    module.write_text("x = 1\n\n\nclass Others: ...\nOther = 1\n")
+    (tmp_path / "sub" / "a b.py").write_text("def mine(): ...\n\n\nclass Mine(object): ...\n")
     specs = {
-        "mine": "./src/../src/mine.py:Mine", "other": "pkg.mod:Other", "prog": "cmd:./run.py:x",
-        "abs": "/w/a b.py:A",
+        "mine": "./src/../a b.py:Mine", "packaged": "pkg.mod:Other", "prog": "cmd:./run.py:x",
+        "outside": "/elsewhere/c.py:A", "gone": "gone.py:Mine", "installed": "json:load",
+        "odd": "\0" + 300 * "x" + ":y",
     }  # fmt: skip
-    with_file = begun(specs=specs, expect="/w/expected.toml")
-    assert place(with_file, ["other", "mine"]) == "src/mine.py"
-    assert place(with_file, ["prog", "other", "nobody"]) == "/w/expected.toml"
-    assert place(begun(specs=specs), ["prog"]) == FALLBACK
-    assert sarif.uri(place(with_file, ["abs"])) == "file:///w/a%20b.py"
+    folder = str(tmp_path / "sub")
+    given = f"{folder}/my.model", [], "my.model#pattern=x"
+    toy = VocabularyLoaded("toy", "tekken", "bpe", 9, "", *given)
+    shipped = replace(toy, id="shipped", path=f"{folder}/.venv/tekken.json", source="tekken_240911")
+
+    def shown(*culprits, on="", **more):
+        begun = replace(records.started(), specs=specs, folder=folder, **more)
+        found = place(RunRecord.from_events([begun, toy, shipped]), culprits, on)
+        return found.path, found.line
+
+    expect = {"expect": f"{folder}/expected.toml"}
+    assert shown("prog", "outside", "mine", on="toy", **expect) == ("a b.py", 4)
+    assert shown("packaged") == ("src/pkg/mod.py", 5)
+    assert shown("gone") == ("gone.py", 1)
+    assert shown("installed", "odd", "prog", "outside", "nobody", on="toy", **expect) == (
+        "my.model",
+        1,
+    )
+    assert shown("prog", on="shipped", **expect) == ("expected.toml", 1)
+    assert shown("prog", on="shipped") == (FALLBACK, 1)
+    # A job may run in a folder of the repository.
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path))
+    assert shown("mine") == ("sub/a b.py", 4)
+    assert shown("mine", expect="/w/expected.toml") == ("sub/a b.py", 4)
+    assert sarif.uri(shown("mine")[0]) == "sub/a%20b.py"
+    monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "other"))
+    assert shown("mine", on="toy", **expect) == (FALLBACK, 1)
+
+
+def test_a_comment_says_what_is_new_and_what_is_fixed():
+    old = run(records.found("f-1", b"old"), records.found("f-2", b"both"))
+    new = run(records.found("f-3", b"new"), records.found("f-2", b"both"))
+    text = comment.render(new, old)
+    parts = dict(one.split("\n", 1) for one in text.split("### ")[1:])
+    told = ("New", "new"), ("Still there, and unexpected", "both"), ("Fixed", "old")
+    for heading, data in told:
+        assert f"`'{data}'`" in parts[heading]
+        assert "Token 0 differs: tiktoken and bpe.heap cut after one byte." in parts[heading]
+    assert text.startswith("## ❌ tokgate: FAILED")
+    assert "1 new, 1 still there, 1 fixed" in text
+    alone = comment.render(new)
+    assert "### Unexpected findings\n" in alone
+    assert "`'new'`" in alone
+    assert "### New" not in alone
+
+
+def test_a_comment_is_cut_to_what_github_takes():
+    text = comment.render(records.night(3_000), records.clean())
+    assert len(text.encode("utf-8", "backslashreplace")) < 65_000
+    assert text.startswith("## ")
 
 
 def test_annotations_say_what_was_left_out_and_nothing_breaks_out():
@@ -333,7 +382,7 @@ def test_files_are_replaced_together_or_not_at_all(tmp_path, monkeypatch):
     write_all(records.three(), out)
     write_all(records.clean(), out)
     assert {p.name for p in out.iterdir()} == set(FILES.values())
-    assert FILES.keys() == FORMATS.keys() - {"annotations"}
+    assert FILES.keys() == FORMATS.keys() - {"annotations", "comment"}
     before = (out / "summary.json").read_bytes()
     assert json.loads(before)["verdict"] == "pass"
     monkeypatch.setattr("reports.html.render", lambda *_: 1 / 0)

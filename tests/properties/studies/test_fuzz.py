@@ -12,6 +12,7 @@ from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
 from harness.ledger.engine import open_database
 from harness.ledger.store import history
+from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.store import CampaignStore, difference
 from harness.studies.fuzz.arms import CORPUS, STRUCTURED, structured
 from harness.studies.fuzz.coverage import COVERAGE, covered, interpreted, targets
@@ -74,6 +75,25 @@ def test_a_campaign_is_held_by_one_process(tmp_path, monkeypatch):
     threading.Timer(0.3, held.__exit__, (None, None, None)).start()
     with CampaignStore(where, "a").held():
         pass
+
+
+def test_a_campaign_of_other_options_is_refused_or_restarts(tmp_path):
+    where = str(tmp_path / "x.db")
+
+    def begun(seed, **more):
+        store = CampaignStore(where, "a", **more)
+        store.begin({"seed": seed}, anew=False)
+        return store
+
+    first = begun(1)
+    first.commit([Round("toy", 1, {}, {"corpus": b"x"})])
+    first.tell(["f-1"])
+    assert begun(1, restarts=True).parts("toy") == {"corpus": b"x"}
+    with pytest.raises(SelectionError, match="--restart-if-changed"):
+        begun(2)
+    second = begun(2, restarts=True)
+    assert (second.mark != first.mark, second.known()) == (True, {"f-1"})
+    assert first.parts("toy") == second.parts("toy") == {}
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
