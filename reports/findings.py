@@ -169,7 +169,7 @@ def card(
         Group([_outcome(one, finding, record.versions) for one in finding.partition], "groups"),
         *_stages(finding),
         Heading("Reproduce", 4),
-        *_reproduced(bucket, folder, replay(finding, record, folder) if again is None else again),
+        *_reproduced(bucket, folder, record, again),
         *_report(finding, record, script_of(finding, folder) if script is None else script),
         *_further(bucket, record),
     ]
@@ -245,13 +245,21 @@ def _stages(finding: Found) -> Iterator[Block]:
     yield Table(title, [Column("stage"), *map(Column, who)], rows, style="stages")
 
 
-def _reproduced(bucket: Bucket, folder: Path | None, again: str) -> Iterator[Block]:
-    """The commands that show it again, and where it is from."""
+def _reproduced(
+    bucket: Bucket, folder: Path | None, record: RunRecord, again: str | None
+) -> Iterator[Block]:
+    """The commands that show it again, and where it is from.
+
+    Where another command is given, the script lacks the vocabulary that it has in a run's folder.
+    """
     finding = bucket.example
     if path := finding.reproducer:
-        script = f"python {shlex.quote(path if folder is None else str(folder / path))}"
-        yield Code(script, f"the command that reproduces {finding.id}")
+        if again is None:
+            script = f"python {shlex.quote(path if folder is None else str(folder / path))}"
+            yield Code(script, f"the command that reproduces {finding.id}")
         yield Paragraph((_script(finding), " calls each library as its users do."), "quiet")
+    if again is None:
+        again = replay(finding, record, folder)
     if again:
         yield Code(again, f"the command that replays {finding.id}")
     place = f"{finding.place}, " if finding.place else ""
