@@ -21,15 +21,15 @@ AT_MOST = {
     "corpora": 70_300,
     "impls": 144_800,
     "impls/fast": 40_900,
-    "harness": 231_600,
+    "harness": 231_900,
     "harness/workers": 22_300,
     "harness/engine": 24_700,
     "harness/checks": 18_100,
     "harness/findings": 14_900,
-    "harness/cli": 14_600,
+    "harness/cli": 14_900,
     "harness/studies": 98_600,
-    "reports": 43_000,
-    "tests": 319_600,
+    "reports": 45_100,
+    "tests": 321_100,
 }
 """Tokens of code, by room."""
 

@@ -117,6 +117,8 @@ def _lines(table: Table) -> Iterator[list[str]]:
     for _, cells in table.lines:
         named = cells[table.header].text if table.header >= 0 else None
         yield [
-            code(named) if at == table.header and isinstance(named, str) else inline(cells[at].text)
+            code(named)
+            if at == table.header and isinstance(named, str)
+            else inline(cells[at].text).strip()
             for at in heads
         ]
