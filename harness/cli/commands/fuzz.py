@@ -202,7 +202,7 @@ def resumed(store: CampaignStore, campaign: FuzzPlan) -> str:
     states = [one.state for one in store.targets(campaign.targets, State).values()]
     rounds = sum(one.schedule.number for one in states)
     cases = sum(one.cases for one in states)
-    known = {found.id for one in states if one.again for found in one.findings}
+    known = by_cause(found for one in states if one.again for found in one.findings)
     return (
         f"resuming: session {store.row.sessions}, round {rounds + 1:,} of campaign {store.name}, "
         f"{plural(cases, 'case')} so far; {plural(len(known), 'known finding')} asked again first"
