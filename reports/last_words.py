@@ -103,7 +103,7 @@ def _fitting(said: Sequence[tuple[str, str]], room: int) -> list[tuple[str, str]
     """The first remarks that fit into so many lines, none too long, and how many do not."""
     made = list[tuple[str, str]]()
     for at, (line, style) in enumerate(said):
-        shown = clipped(line, LONGEST * (COLUMNS - 8))
+        shown = clipped(line, LONGEST * (COLUMNS - 2))
         last = at + 1 == len(said)
         if _rows(shown) > room - (not last):
             return [*made, (f"and {plural(len(said) - at, 'more remark')} in the report", "quiet")]

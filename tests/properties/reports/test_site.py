@@ -287,7 +287,10 @@ def test_a_name_is_a_file_of_its_own():
 
 def test_the_site_counts_as_the_report_of_its_run_does_and_the_worst_comes_first(tmp_path):
     whole = records.nasty()
-    events = [whole.started, *whole.coverage.vocabularies.values(), *whole.findings]
+    # What is expected on one vocabulary alone is unexpected as a whole.
+    first = whole.unexpected[0].example
+    elsewhere = replace(first, id="f-1", vocabulary="t5_base", expected="known")
+    events = [whole.started, *whole.coverage.vocabularies.values(), *whole.findings, elsewhere]
     record = RunRecord.from_events(events)
     began = replace(whole.started, time="2026-01-01T00:00:00")
     one = Run("1", None, began, records.finished("fail"), Coverage.of(events), [], {})
