@@ -315,7 +315,8 @@ def all_defects(defects: Sequence[Defect]) -> list[Block]:
         Banner(
             plural(unexpected + expected, "live defect"),
             said,
-            blocks=[Paragraph(MEANING, "quiet")],
+            "fail" if unexpected else "neutral",
+            [Paragraph(MEANING, "quiet")],
         ),
         *defect_table(
             defects, "The live ones first, of these the worst; a row for each vocabulary"
