@@ -7,7 +7,7 @@ from pathlib import Path
 
 from corpora import whole_files
 from harness.ledger.trends import Seen, Trend
-from reports import comment, github, html, junit, markdown, sarif, summary_json
+from reports import comment, findings, github, html, issue, junit, markdown, sarif, summary_json
 from reports.record import RunRecord
 
 FORMATS: dict[str, Callable[[RunRecord], str]] = {
@@ -44,7 +44,12 @@ def write_all(
     """
     page = html.render(record, series, out.absolute(), known)
     texts = [page if name == "html" else FORMATS[name](record) for name in FILES]
-    write(zip(FILES.values(), texts, strict=True), out)
+    issues = (
+        (str(Path(one.reproducer).with_name("issue.md")), issue.render(one, record, script))
+        for one in (bucket.example for bucket in record.buckets)
+        if one.reproducer and (script := findings.script_of(one, out))
+    )
+    write([*zip(FILES.values(), texts, strict=True), *issues], out)
 
 
 def write(files: Iterable[tuple[str, str]], out: Path) -> tuple[int, int]:

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 
 from harness.events import Campaign
-from reports.blocks import Axis, Figure, Group, Paragraph, Plot, Point, Section, Series, Span, Table
+from reports.blocks import (
+    Axis,
+    Figure,
+    Group,
+    Inline,
+    Paragraph,
+    Plot,
+    Point,
+    Section,
+    Series,
+    Span,
+    Table,
+)
 from reports.blocks.units import figure, per_cent, plural
 
 KINDS = ("behaviours", "disagreements", "findings")
@@ -22,6 +34,9 @@ def sections(campaign: Campaign | None) -> list[Section]:
     """What to show of the campaign that a record is of, if it is of one."""
     if campaign is None:
         return []
+    said: Inline = (Span(*CANARY[campaign.canary]), " ", campaign.said)
+    if not campaign.rate:  # nothing was asked yet, and nobody knows what is to come
+        return [Section("Campaign", [Paragraph(said)], "campaign")]
     rows = [
         (
             one.kind, one.seen, one.once,
@@ -44,8 +59,8 @@ def sections(campaign: Campaign | None) -> list[Section]:
     ]
     targets = plural(len(campaign.curves), "target")
     since = f" Since {campaign.time}, {targets}, {campaign.rate:.1f} cases a second."
-    said = (Span(*CANARY[campaign.canary]), " ", campaign.said, Span(since, "quiet"))
-    return [Section("Campaign", [Paragraph(said), outlook, Group(curves, "plots")], "campaign")]
+    blocks = [Paragraph((said, Span(since, "quiet"))), outlook, Group(curves, "plots")]
+    return [Section("Campaign", blocks, "campaign")]
 
 
 def together(curves: Collection[Sequence[Sequence[int]]], place: int) -> list[Point]:

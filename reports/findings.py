@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import shlex
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,6 +13,7 @@ from corpora.vocabularies.sources import PACKAGED
 from harness.events import Found, kind_in
 from harness.events import Group as Outcome
 from harness.ledger.trends import Seen
+from reports import issue
 from reports.blocks import (
     Block,
     Cell,
@@ -28,14 +30,13 @@ from reports.blocks import (
     Section,
     Span,
     Table,
-    Token,
     Tokens,
 )
 from reports.blocks.html import link
 from reports.blocks.units import plural
 from reports.proposals import entries
 from reports.record import Bucket, RunRecord
-from reports.text import clipped, code_points, literal, surface, visible
+from reports.text import clipped, code_points, literal, tokens_near, visible
 from reports.trends import history_of
 from reports.words import SEVERITIES, severity, smallest, spoken
 
@@ -43,8 +44,6 @@ MAX_LINES = 1_000
 """Buckets in the index; those beyond are counted."""
 OPEN_CARDS = 6
 """Up to so many buckets all cards start open; beyond, the index leads to them."""
-BEFORE, AFTER = 8, 16
-"""Tokens around the first difference."""
 POINTS = 48
 """Characters of an input that are spelled out."""
 MAX_LOG = 4_000
@@ -53,10 +52,10 @@ MAX_STAGE = 400
 """Characters of one stage of an explanation."""
 MAX_ENTRY = 4_000
 """Characters of an entry for the expectations file that is shown; others are not."""
-MAX_TOKEN = 80
-"""Characters of one token."""
 SHORT = 24
 """Characters of an input that a headline has room for."""
+MAX_SCRIPT = 20_000
+"""Characters of a reproducer in the text of an issue; trackers take three times as many."""
 MAX_MORE = 20
 """Further examples of one bucket that are listed."""
 PREVIEW = 90
@@ -140,11 +139,13 @@ def card(
     unfolded: bool = True,
     history: str = "",
     again: str | None = None,
+    script: str | None = None,
 ) -> Details:
     """A bucket as a card, whose anchor is the id of its clearest finding: the same in every report.
 
     folder: of the run, which commands name. history: a line that says since when it is known.
-    again: the command that asks again, where it is not to replay the run's finding.
+    again: the command that asks again, where it is not to replay the run's finding. script: the
+    text of its reproducer, where that is not in the folder.
     """
     finding = bucket.example
     name, data, word = finding.id, finding.input, severity(finding)
@@ -165,10 +166,11 @@ def card(
         Code(str(shown), "" if shown.missing else f"the input of finding {name}", "literal"),
         *([Tokens(list(code_points(data, POINTS)), "Code points", "points")] if data else []),
         Heading("Outcomes", 4),
-        Group([_outcome(one, finding) for one in finding.partition], "groups"),
+        Group([_outcome(one, finding, record.versions) for one in finding.partition], "groups"),
         *_stages(finding),
         Heading("Reproduce", 4),
-        *_reproduced(bucket, folder, replay(finding, record, folder) if again is None else again),
+        *_reproduced(bucket, folder, record, again),
+        *_report(finding, record, script_of(finding, folder) if script is None else script),
         *_further(bucket, record),
     ]
     brief = len(shown.code) <= SHORT and not shown.missing
@@ -193,10 +195,10 @@ def card(
     )  # fmt: skip
 
 
-def _outcome(group: Outcome, finding: Found) -> Group:
+def _outcome(group: Outcome, finding: Found, versions: Mapping[str, str]) -> Group:
     """One class of the partition: who, and what they gave around the first difference."""
     encoded, total = group.kind == "encoded", max(group.total, len(group.ids))
-    what: list[Block] = [Tokens(_tokens(group, finding.first_difference, total))] * encoded
+    what: list[Block] = [Tokens(tokens_near(group, finding.first_difference, total))] * encoded
     if group.decoded is not None:
         text = visible(base64.b64decode(group.decoded), 200)
         what.append(Paragraph((Span("decodes to ", "quiet"), text), "decoded"))
@@ -207,28 +209,12 @@ def _outcome(group: Outcome, finding: Found) -> Group:
     others = len(finding.partition) > 1 and not finding.undecided
     trusted = "trusted · " if others and group is finding.partition[0] else ""
     kind: Inline = plural(total, "token") if encoded else Span(group.kind, "em kind")
-    who = [(Span(name, "strong"), " ") for name in group.implementations]
+    who = [
+        (Span(name, "strong"), Span(f" {versions.get(name, '')}", "quiet"), " ")
+        for name in group.implementations
+    ]
     who_gave = Paragraph((*who, Span((trusted, kind), "quiet")), "who")
     return Group([who_gave, Group(what, "what")], "group")
-
-
-def _tokens(group: Outcome, first: int | None, total: int) -> list[Token]:
-    """The tokens around the first difference, and how many of all there are at either side."""
-    start = max(0, (first or 0) - BEFORE)
-    stop = max(start, min(len(group.ids), (first or 0) + AFTER))
-    shown = [Token(f"… {plural(min(start, total), 'token')} before", state="rest")]
-    shown *= bool(start and total)
-    for place in range(start, stop):
-        spelled = group.surfaces[place] if place < len(group.surfaces) else None
-        text = "unknown id" if spelled is None else surface(base64.b64decode(spelled)) or "empty"
-        offsets = (group.offsets or [])[place : place + 1]
-        notes = [str(group.ids[place]), *("–".join(f"{edge:,}" for edge in one) for one in offsets)]
-        shown.append(Token(clipped(text, MAX_TOKEN), notes, "first" if place == first else ""))
-    if first is not None and first >= total:
-        shown.append(Token("end", state="end first"))
-    if total > stop:
-        shown.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
-    return shown or [Token("no tokens", state="rest")]
 
 
 def _stages(finding: Found) -> Iterator[Block]:
@@ -259,19 +245,45 @@ def _stages(finding: Found) -> Iterator[Block]:
     yield Table(title, [Column("stage"), *map(Column, who)], rows, style="stages")
 
 
-def _reproduced(bucket: Bucket, folder: Path | None, again: str) -> Iterator[Block]:
-    """The commands that show it again, and where it is from."""
+def _reproduced(
+    bucket: Bucket, folder: Path | None, record: RunRecord, again: str | None
+) -> Iterator[Block]:
+    """The commands that show it again, and where it is from.
+
+    Where another command is given, the script lacks the vocabulary that it has in a run's folder.
+    """
     finding = bucket.example
     if path := finding.reproducer:
-        script = f"python {shlex.quote(path if folder is None else str(folder / path))}"
-        yield Code(script, f"the command that reproduces {finding.id}")
+        if again is None:
+            script = f"python {shlex.quote(path if folder is None else str(folder / path))}"
+            yield Code(script, f"the command that reproduces {finding.id}")
         yield Paragraph((_script(finding), " calls each library as its users do."), "quiet")
+    if again is None:
+        again = replay(finding, record, folder)
     if again:
         yield Code(again, f"the command that replays {finding.id}")
     place = f"{finding.place}, " if finding.place else ""
     told = f"{finding.generator}, seed {finding.seed}, case {finding.index:,}"
     name = Span(bucket.name, "code")
     yield Paragraph((f"From {place}{told} · finding {finding.id} · bucket ", name), "quiet")
+
+
+def _report(finding: Found, record: RunRecord, script: str) -> Iterator[Block]:
+    """Whom to tell, and the text for it."""
+    yield Heading("Report it", 4)
+    trackers = [(name, issue.tracker(name)) for name in finding.culprits]
+    places = [(Span(name, href=address), " ") for name, address in trackers if address]
+    yield Paragraph(("To the maintainers of ", *places) if places else None, "quiet")
+    text = issue.render(finding, record, script)
+    yield Code(text, f"the text of an issue about finding {finding.id}", "issue")
+
+
+def script_of(finding: Found, folder: Path | None) -> str:
+    """The text of its reproducer, where the folder of the run has one that can be read."""
+    with contextlib.suppress(OSError, ValueError):
+        if folder is not None and finding.reproducer:
+            return (folder / finding.reproducer).read_text(encoding="utf-8")[:MAX_SCRIPT]
+    return ""
 
 
 def _script(finding: Found) -> Inline:

@@ -8,6 +8,7 @@ messages) is for :mod:`corpora.plain_text`.
 
 from __future__ import annotations
 
+import base64
 import re
 import unicodedata
 from collections.abc import Iterator
@@ -15,6 +16,7 @@ from dataclasses import dataclass
 from itertools import accumulate
 
 from corpora.plain_text import escape, shows
+from harness.events import Group
 from reports.blocks import Span, Token
 from reports.blocks.units import plural
 
@@ -27,6 +29,10 @@ LEAST_FOLDED = 32
 """Bytes of a repetition that is worth folding."""
 LONG = 400
 """Bytes without a long repetition that are too many for a line."""
+BEFORE, AFTER = 8, 16
+"""Tokens around the first difference."""
+MAX_TOKEN = 80
+"""Characters of one token."""
 WORTH_FOLDING = 100
 """Inputs up to this many bytes are written out, repeated or not: they fit on a line."""
 
@@ -94,6 +100,25 @@ def _in_surface(char: str) -> str:
         return f"\\x{ord(char) - 0xDC00:02x}"
     short = {**_SHORT, " ": "\u2423", "\u2423": escape("\u2423"), "'": "'"}
     return short.get(char) or (char if shows(char) else escape(char))
+
+
+def tokens_near(group: Group, first: int | None, total: int) -> list[Token]:
+    """The tokens around the first difference, and how many of all there are at either side."""
+    start = max(0, (first or 0) - BEFORE)
+    stop = max(start, min(len(group.ids), (first or 0) + AFTER))
+    shown = [Token(f"… {plural(min(start, total), 'token')} before", state="rest")]
+    shown *= bool(start and total)
+    for place in range(start, stop):
+        spelled = group.surfaces[place] if place < len(group.surfaces) else None
+        text = "unknown id" if spelled is None else surface(base64.b64decode(spelled)) or "empty"
+        offsets = (group.offsets or [])[place : place + 1]
+        notes = [str(group.ids[place]), *("–".join(f"{edge:,}" for edge in one) for one in offsets)]
+        shown.append(Token(clipped(text, MAX_TOKEN), notes, "first" if place == first else ""))
+    if first is not None and first >= total:
+        shown.append(Token("end", state="end first"))
+    if total > stop:
+        shown.append(Token(f"… {plural(total - stop, 'token')} after", state="rest"))
+    return shown or [Token("no tokens", state="rest")]
 
 
 def code_points(data: bytes, limit: int) -> Iterator[Token]:

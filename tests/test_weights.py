@@ -21,15 +21,15 @@ AT_MOST = {
     "corpora": 70_400,
     "impls": 144_700,
     "impls/fast": 40_700,
-    "harness": 241_900,
+    "harness": 242_300,
     "harness/workers": 22_400,
     "harness/engine": 24_800,
     "harness/checks": 18_000,
     "harness/findings": 15_000,
-    "harness/cli": 18_300,
+    "harness/cli": 18_600,
     "harness/studies": 105_300,
-    "reports": 44_700,
-    "tests": 329_300,
+    "reports": 46_700,
+    "tests": 330_900,
 }
 """Tokens of code, by room."""
 

@@ -39,6 +39,9 @@ SELDOM = (5_000, 10, 10)
 of millions of objects and makes few circles; a sixth of its time went into visiting them again and
 again. More seldom, what lies in circles would take 200 MiB in a run over a gigabyte of text."""
 
+EVERYWHERE = frozenset({"--debug", "--no-confinement", "--verbose"})
+"""Options that every command takes, at any place."""
+
 COMPLETION = "_TOKGATE_COMPLETE"
 """The variable by which a shell asks for the completion of a command line."""
 
@@ -57,6 +60,7 @@ def tell_version(wanted: bool) -> None:
     epilog="""
 \b
 Every command takes these options, too:
+  --verbose         Also show what is compiled and loaded, and expected findings.
   --debug           Show the traceback of an error.
   --no-confinement  Let implementations use the network and write files (see
                     docs/boundary.md).
@@ -94,7 +98,8 @@ def main() -> None:
     debug = "--debug" in sys.argv  # allowed anywhere, so that it can be added to a failed line
     if "--no-confinement" in sys.argv:
         os.environ[CONFINEMENT] = CONFINEMENT_OFF
-    sys.argv = [one for one in sys.argv if one not in ("--debug", "--no-confinement")]
+    Display.verbose = "--verbose" in sys.argv
+    sys.argv = [one for one in sys.argv if one not in EVERYWHERE]
     if debug:
         handler = logging.StreamHandler()
         handler.setFormatter(PlainFormatter(logging.BASIC_FORMAT))

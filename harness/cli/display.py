@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Iterable
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any, ClassVar
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
@@ -31,7 +31,10 @@ class Display(Console):
 
     There is no markup, no emoji code and no highlighting. A string or a ``Text`` is one line: a
     line feed in it is shown as an escape, and what has several lines is printed line by line.
+    verbose: whether the user wants to see what is compiled and loaded, too (``--verbose``).
     """
+
+    verbose: ClassVar[bool] = False
 
     def __init__(self, **options: Any) -> None:
         super().__init__(highlight=False, markup=False, emoji=False, **options)

@@ -40,6 +40,7 @@ from harness.verdict.coverage import Coverage
 from reports.blocks.units import plural
 from reports.cluster import sentences
 from reports.texts import reading
+from reports.words import smallest
 
 if TYPE_CHECKING:
     from harness.studies.campaigns.state import Round
@@ -61,8 +62,9 @@ class Progress:
     time. each_unit: whether each unit that a cluster performed is worth a line.
     """
 
-    every = 10.0
-    """Seconds between two lines of a log that say how it goes."""
+    every, rarer = 10.0, 0.1
+    """Seconds between two lines of a log that say how it goes, and, as a log of a night is read in
+    the morning, the share of the time so far that passes between them."""
 
     def __init__(
         self,
@@ -96,13 +98,12 @@ class Progress:
         input so far.
         """
         self._share, self._what = max(share, self._share or 0), what or self._what
-        line = "  ".join(filter(None, (f"{self._share:4.0%}", detail, self._what)))
-        self.show(Progress, detail, line)
+        self.show(Progress, detail)
 
     def prepared(self, seconds: float) -> None:
         """All is loaded, which took so long, and the budget begins to run."""
         self._begin()
-        self.say(f"prepared in {seconds:.0f} s")
+        self.chat(f"prepared in {seconds:.0f} s")
 
     def _begin(self) -> None:
         if not self._running:
@@ -114,20 +115,22 @@ class Progress:
             self._usage.consume(event)
             self._coverage.consume(event)
             self._tell(event)
+            self.log()
 
     def _tell(self, event: Event) -> None:
         match event:
             case Phase(text):
                 self._what = text
-                if not self._live.is_started:
-                    self.say(text)
+                self.chat(text)
                 if text.startswith(CHECKING):
                     self._begin()
                     self.show(Preparing, "")
             case Preparing():
                 self._share = event.share
+                if event.share is not None:
+                    self._what = "preparing"
                 ready = not event.waiting if event.share is None else event.share >= 1
-                self.show(Preparing, "" if ready else preparing(event))
+                self.show(Preparing, preparing(event) if Display.verbose and not ready else "")
             case TextsRead():
                 given = self._coverage.given
                 far = reading(asdict(event), asdict(given) if given else {})
@@ -172,10 +175,12 @@ class Progress:
         mark: what an unexpected one is called. Returns what stands for its cause.
         """
         expected = event.expected is not None
-        mark, style = ("expected", "cyan") if expected else (mark, "bold red")
         cause = cause_of(event.bucket), event.vocabulary, expected
-        line = f"{mark} {event.bucket} on {event.vocabulary}: {event.difference}"
-        self.say(line, style, once=cause)
+        line = f"{event.bucket} on {event.vocabulary}, input {smallest(event)}: {event.difference}"
+        if expected:
+            self.chat(f"expected {line}", "cyan", once=cause)
+        else:
+            self.say(f"{mark} {line}", "bold red", once=cause)
         return cause
 
     def say(self, line: str, style: str = "dim", once: object = None) -> None:
@@ -185,16 +190,34 @@ class Progress:
                 self._said.add(once)
                 self.console.print(line, style=style)
 
-    def show(self, about: object, line: str, logged: str = "") -> None:
-        """Show a line in place of the last one about the same; none where there is no more to it.
+    def chat(self, line: str, style: str = "dim", once: object = None) -> None:
+        """Print a line that only those want who asked for everything."""
+        if Display.verbose:
+            self.say(line, style, once)
 
-        logged: what is printed now and then where nothing moves, if that is another line.
-        """
+    def show(self, about: object, line: str) -> None:
+        """Show a line in place of the last one about the same; none where that is empty."""
         self._lines[about] = line
+        self.log()
+
+    def log(self) -> None:
+        """Where nothing moves, print a line now and then that says how it goes."""
         now = time.monotonic()
-        if (logged or line) and not self._live.is_started and now - self._logged > self.every:
+        due = max(self.every, self.rarer * self.spent)
+        if not self._live.is_started and now - self._logged > due:
             self._logged = now
-            self.say(logged or line)
+            share, so_far = self.progress()
+            done = "" if share is None else f"{min(share, 1.0):.0%}, "
+            told = (f"{done}{so_far}: {self._what}", self.facts(), *self._lines.values())
+            self.say("   ".join(filter(None, told)))
+
+    def progress(self) -> tuple[float | None, str]:
+        """How much is done, from 0 to 1, where that is known, and the time in words."""
+        if not self._running or self._seconds is None:
+            return self._share, f"{self.spent:.0f} s"
+        late, whole = self.spent - self._seconds, f"{self._seconds:.0f} s"
+        told = f"{late:.0f} s over {whole}" if late > 0 else f"{self.spent:.0f} of {whole}"
+        return min(1.0, self.spent / self._seconds), told
 
     def facts(self) -> str:
         """What was counted so far, in a line; empty where nothing was."""
@@ -217,14 +240,11 @@ class Progress:
     def _drawn(self) -> RenderableType:
         """What moves: a bar, what is being done and was counted, and what a cluster does."""
         with self._lock:
-            share, so_far = self._share, f"{self.spent:.0f} s"
-            if self._running and self._seconds is not None:
-                share = self.spent / self._seconds
-                so_far = f"{self.spent:.0f} of {self._seconds:.0f} s"
+            share, so_far = self.progress()
             bar = Table.grid(padding=(0, 2))
             done: list[RenderableType] = []
             if share is not None:
-                done = [ProgressBar(1.0, min(share, 1.0), BAR_WIDTH), f"{share:4.0%}"]
+                done = [ProgressBar(1.0, share, BAR_WIDTH), f"{share:4.0%}"]
             bar.add_row(*done, so_far, self._what)
             lines = filter(None, (self.facts(), nodes(self._usage), *self._lines.values()))
             return Group(bar, *(Text(one, no_wrap=True, overflow="ellipsis") for one in lines))
@@ -266,16 +286,18 @@ class CampaignProgress(Progress):
             self._targets[done.target] = done
             for event in map(Event.from_json, done.events):
                 if isinstance(event, Phase):
-                    self.show(Phase, event.text)
+                    self._lines[Phase] = event.text
                 elif isinstance(event, ImplementationFailed | Withdrawn):
                     self.consume(event)
             for one in done.findings:
                 if one.id not in (self._known or ()) and one.minimal:
                     self._new.add(self.found(one, "new"))
-            self.show(self, "", self.facts())
+            self.log()
 
     def facts(self) -> str:
-        """One line on how it goes."""
+        """One line on how it goes; empty while nothing is asked yet."""
+        if not self._running:
+            return ""
         counts: Counter[str] = Counter()
         for one in self._targets.values():
             counts.update(one.facts)

@@ -15,7 +15,7 @@ from harness.events import by_cause
 from harness.findings.folder import RunFolder
 from harness.studies.default import studies
 from reports import github
-from reports.last_words import closing, run_summary, told
+from reports.last_words import closing, run_summary
 from reports.texts import sections
 
 if TYPE_CHECKING:
@@ -39,6 +39,6 @@ def perform(plan: Plan, out: Path, ledger: str | None = None, ways: Ways = USUAL
         print(github.render(record), end="")
     unexpected = [one for one in result.findings if one.expected is None]
     summary = run_summary(finished, len(by_cause(unexpected)))
-    last = closing(finished, summary, out / "report.html")
-    progress.console.show([*sections(record.texts), *told(unexpected, result.expectations), *last])
+    last = closing(finished, summary, out / "report.html", unexpected, result.expectations)
+    progress.console.show([*sections(record.texts), *last])
     return finished.exit_status

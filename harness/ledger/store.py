@@ -1,6 +1,7 @@
 """Runs and measurements of speed are kept in a database, and all of them are read from it.
 
-Each is written at its end, as one row: it is in the ledger whole, or not at all.
+Each is written as one row, whole, or not at all: a run at its end, and a session of a campaign now
+and then, too, as of then, so that one that is killed is there.
 """
 
 from __future__ import annotations
@@ -29,12 +30,17 @@ MAX_REPRODUCER = 64 << 10
 
 
 def keep_run(
-    engine: Engine, coverage: Coverage, folder: Path | None = None, campaign: str | None = None
+    engine: Engine,
+    coverage: Coverage,
+    folder: Path | None = None,
+    campaign: str | None = None,
+    name: str = "",
 ) -> None:
     """Keep a run. Raises LedgerError.
 
     Of a run without an end nothing is kept: its folder has what it found until then. folder: that
-    of the run, from which the reproducers are taken. campaign: the name of its campaign.
+    of the run, from which the reproducers are taken. campaign: the name of its campaign. name: of
+    the run, 32 hex digits; what was kept by that name is replaced.
     """
     if coverage.started is None or coverage.finished is None:
         return
@@ -52,7 +58,7 @@ def keep_run(
         *tallies(coverage),
         *(_scripts(coverage.findings.values(), folder) if folder else ()),
     ]
-    _keep(engine, coverage.started, events, campaign)
+    _keep(engine, coverage.started, events, campaign, name)
 
 
 def keep_speeds(engine: Engine, events: Sequence[Event]) -> None:
@@ -70,17 +76,18 @@ def _keep(
     began: Started | BenchStarted,
     events: Iterable[Event],
     campaign: str | None = None,
+    name: str = "",
 ) -> None:
     first = replace(began, time=in_utc(began.time))
     lines = "\n".join(one.to_json() for one in (first, *events))
     row = Kept(
-        id=uuid.uuid4().hex,
+        id=name or uuid.uuid4().hex,
         started=first.time,
         campaign=campaign,
         events=zlib.compress(lines.encode("ascii"), 9),
     )
     with transaction(engine, "cannot be written ({}); make room there, or name another") as session:
-        session.add(row)
+        session.merge(row)
 
 
 def _scripts(findings: Iterable[Found], folder: Path) -> Iterator[Script]:

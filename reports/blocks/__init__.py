@@ -65,7 +65,8 @@ class Code(Block):
     """What is to be copied: a command, an input, an entry of a file.
 
     what: it, in words, for the button that copies it; none where that is empty. style: ``command``,
-    ``literal`` (an input), ``expect`` (several lines as they are) or ``log`` (a long text).
+    ``literal`` (an input), ``expect`` (several lines as they are), ``issue`` (the same, folded on a
+    page) or ``log`` (a long text).
     """
 
     text: str

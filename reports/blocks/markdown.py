@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from corpora.plain_text import one_line, printable_line
+from corpora.plain_text import one_line, printable, printable_line
 from reports.blocks import (
     ICONS,
     Block,
@@ -58,23 +58,30 @@ def code(text: str) -> str:
     return f"`{inner}`" if inner.strip() else "` `"
 
 
+def fenced(text: str) -> str:
+    """Lines as they are, between fences that are longer than any in them."""
+    fence = max(("```", *(f"{one}`" for one in re.findall("`{3,}", text))), key=len)
+    return f"{fence}\n{printable(text).rstrip()}\n{fence}"
+
+
 def inline(value: Inline) -> str:
     """A text as one line."""
     match value:
         case Span(page=True) | None:
             return ""
-        case Span(text=str(raw)) if {"code", "literal"} & {*value.style.split()}:
-            shown = code(raw)
         case Span():
-            shown = inline(value.text)
-            shown = f"**{shown}**" if "strong" in value.style.split() else shown
+            looks = {*value.style.split()}
+            raw = value.text if {"code", "literal"} & looks else None
+            shown = code(raw) if isinstance(raw, str) else inline(value.text)
+            shown = f"**{shown}**" if "strong" in looks else shown
         case tuple():
             return "".join(map(inline, value))
         case int():
             return f"{value:,}"
         case _:
             # It is a piece of a sentence: a space at either end stays.
-            before, after = (" " * value[at : at + 1 or None].isspace() for at in (0, -1))
+            before = " " * value[:1].isspace()
+            after = " " * (value[-1:].isspace() and bool(value.strip()))
             return f"{before}{escape(value)}{after}"
     # Others may change what a relative address is relative to; a local one leads to no heading.
     target = "" if value.href.startswith("#") else link(value.href)
@@ -93,7 +100,7 @@ def _shown(one: Code | Facts | Heading | Items | Paragraph | Table) -> str:
         case Facts():
             return " · ".join(f"{escape(name)} {inline(told)}" for name, told in one.pairs)
         case Code():
-            return code(one.text)
+            return fenced(one.text) if "\n" in one.text else code(one.text)
         case Table():
             return "\n".join(f"| {' | '.join(line)} |" for line in _lines(one))
 
@@ -110,6 +117,8 @@ def _lines(table: Table) -> Iterator[list[str]]:
     for _, cells in table.lines:
         named = cells[table.header].text if table.header >= 0 else None
         yield [
-            code(named) if at == table.header and isinstance(named, str) else inline(cells[at].text)
+            code(named)
+            if at == table.header and isinstance(named, str)
+            else inline(cells[at].text).strip()
             for at in heads
         ]

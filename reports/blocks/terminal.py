@@ -97,6 +97,13 @@ def text(value: Inline, look: str = "") -> Text:
             return Text(printable(value or ""), style=look)
 
 
+def clipped(line: str, columns: int) -> str:
+    """A line that takes no more columns than these, everything in it made visible."""
+    made = text(line)
+    made.truncate(columns, overflow="ellipsis")
+    return made.plain
+
+
 def style(words: str) -> str:
     """Rich's style for words of the style sheet; of a word without one, nothing."""
     return " ".join(STYLES[word] for word in words.split() if word in STYLES)

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import shlex
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from corpora.vocabularies.embedded import embedded
-from corpora.vocabularies.sources import PACKAGED
-from harness.events import Counted, Found, Measured
+from harness.events import Counted, Measured
 from harness.ledger.models import History
 from harness.ledger.trends import Trend, trend
-from impls.registry import registered
-from reports import standings, trends
+from reports import issue, standings, trends
 from reports.blocks import Banner, Block, Cell, Facts, Inline, Items, Paragraph, Section, Span
 from reports.blocks.html import PLOT_SCRIPTS, PLOT_STYLES, read_all
 from reports.blocks.units import count, exponent, plural, writer
@@ -20,17 +17,25 @@ from reports.findings import card
 from reports.growth import axes
 from reports.record import RunRecord
 from reports.site import feeds, speeds
-from reports.site.project import FIXED, LIVE, UNSEEN, Defect, Project, day, live, source_of, totals
+from reports.site.project import (
+    FIXED,
+    LIVE,
+    UNSEEN,
+    Defect,
+    Project,
+    counts,
+    day,
+    live,
+    rank,
+    source_of,
+    totals,
+)
 from reports.site.shared import Site, Thing, Told, address, facts, judged, link, listing
 from reports.studies import grouped
 from reports.text import literal
 from reports.words import SEVERITIES
 
 PER = 1_000_000
-ANYWHERE = ("random:", "tiktoken:", "hf:", *PACKAGED)
-"""How vocabularies are named that every machine can get."""
-MOST_HEX = 500
-"""Bytes of an input that a command has room for."""
 INPUT_SHOWN = 24
 """Bytes of an input that a table shows."""
 NEWS_SHOWN = 12
@@ -69,9 +74,11 @@ def render(
         ]
         for name in project.libraries
     }
+    worst = sorted(project.libraries, key=lambda name: badness(project.of(name)))
+    affected = sorted(sorted(project.loaded), key=lambda name: badness(project.on(name)))
     things = [
-        *(library(name, project, site, tables, drawn[name]) for name in project.libraries),
-        *(vocabulary(name, project) for name in sorted(project.loaded)),
+        *(library(name, project, site, tables, drawn[name]) for name in worst),
+        *(vocabulary(name, project) for name in affected),
         *map(defect, project.defects),
     ]
     for one in things:
@@ -90,6 +97,12 @@ def render(
         yield "feed.xml", feeds.feed(site, newest, history.runs[-1].began.time)
 
 
+def badness(defects: Sequence[Defect]) -> tuple[float, int, int]:
+    """By which libraries and vocabularies are sorted, the worst first."""
+    there = [one for one in live(defects) if not one.expected]
+    return min(map(rank, there), default=math.inf), -len(there), -len(live(defects))
+
+
 def index(
     project: Project, things: Sequence[Thing], newest: Sequence[feeds.News]
 ) -> Iterator[Block]:
@@ -99,7 +112,8 @@ def index(
         [(one.name, one.facts) for one in rows.get(kind, ())]
         for kind in ("library", "vocabulary", "defect")
     )
-    there, runs = live(project.defects), project.runs
+    (unexpected, expected), runs = counts(project.defects), project.runs
+    bad = sum(bool(live(project.of(name))) for name in project.libraries)
     said = "The ledger has no run yet."
     if runs:
         said = (
@@ -107,13 +121,14 @@ def index(
             f"{day(runs[-1])}: each library's ids beside those of the others, on generated and "
             "hostile texts."
         )
-    counts: list[tuple[str, Inline]] = [
+    numbers: list[tuple[str, Inline]] = [
+        ("Unexpected", Span(unexpected, "bad") if unexpected else 0),
+        ("Expected", expected),
+        ("Fixed", sum(one.state == FIXED for one in project.defects)),
         ("Libraries", len(libraries)),
         ("Vocabularies", len(vocabularies)),
         ("Runs", len(runs)),
         ("Comparisons", count(sum(run.ended.comparisons for run in runs))),
-        ("Live defects", Span(len(there), "bad" if there else "")),
-        ("Fixed", sum(one.state == FIXED for one in project.defects)),
     ]
     news: list[Inline] = [
         (
@@ -125,13 +140,14 @@ def index(
         for when, what, one in newest[:NEWS_SHOWN]
     ]
     caption = (
-        "The latest version of each: the share of comparisons without a violation, with its "
-        "interval of 95 %"
+        "The worst first, the latest version of each: the share of comparisons without a "
+        "violation, with its interval of 95 %"
     )
     random, none = "Random ones are told together, by their kind", "No vocabulary was loaded yet."
-    number = plural(len(libraries), "library")
-    yield Banner(f"{plural(len(there), 'live defect')} in {number}", said)
-    yield Facts(counts, "numbers")
+    number = f"{bad} of {plural(len(libraries), 'library')}"
+    tone = "fail" if unexpected else "neutral"
+    yield Banner(f"{plural(unexpected + expected, 'live defect')} in {number}", said, tone)
+    yield Facts(numbers, "numbers")
     yield from listing("Libraries", "Library", libraries, caption, "No library was judged yet.")
     if news:
         yield Section("New and fixed", [Items(news, "panel plain news")], "news")
@@ -264,7 +280,10 @@ def titled(defect: Defect) -> Inline:
 def told(defect: Defect) -> Told:
     """The facts of a defect."""
     state = (
-        Span(defect.state, BADGES[defect.state]),
+        Span(
+            defect.state,
+            "badge none" if defect.state == LIVE and defect.expected else BADGES[defect.state],
+        ),
         Span(" expected", "badge expected") if defect.expected else None,
         Span(" nobody is blamed", "badge none") if defect.found.undecided else None,
         Span(f" in {defect.fixed_in}", "quiet block-line") if defect.fixing else None,
@@ -287,14 +306,21 @@ def defect_table(defects: Sequence[Defect], caption: str) -> list[Section]:
 
 def all_defects(defects: Sequence[Defect]) -> list[Block]:
     """The page of all defects."""
-    there, states = live(defects), [one.state for one in defects]
+    (unexpected, expected), states = counts(defects), [one.state for one in defects]
     said = (
-        f"{sum(one.expected for one in there):,} of them expected; "
+        f"{unexpected:,} unexpected, {expected:,} expected; "
         f"{plural(states.count(FIXED), 'fixed one')}, {states.count(UNSEEN):,} not seen lately."
     )
     return [
-        Banner(plural(len(there), "live defect"), said, blocks=[Paragraph(MEANING, "quiet")]),
-        *defect_table(defects, "The live ones first, then those last seen"),
+        Banner(
+            plural(unexpected + expected, "live defect"),
+            said,
+            "fail" if unexpected else "neutral",
+            [Paragraph(MEANING, "quiet")],
+        ),
+        *defect_table(
+            defects, "The live ones first, of these the worst; a row for each vocabulary"
+        ),
     ]
 
 
@@ -305,13 +331,22 @@ def defect(one: Defect) -> Thing:
     file = f"{found.id}.py" if script else None
     shown = replace(found, reproducer=file)
     times = Counted(found.bucket, run.coverage.counts.get(found.bucket, 1))
-    record = RunRecord.from_events([run.began, shown, times])
+    loaded = run.coverage.vocabularies.values()
+    record = RunRecord.from_events([run.began, *loaded, shown, times])
+    again = issue.again(found, record, source)
     reads = (
         f"The script reads the vocabulary {source} where the folder of a run has it, from "
         "../../vocabularies/."
     )
+    needs = "The command needs a file of the machine on which the run was."
+    if not again:
+        needs = "The command repeats the run; it needs the files that it names."
+    elif issue.anywhere(found, record, source):
+        needs = ""
+    command = again or run.began.command
     finding = [
-        card(record.buckets[0], record, None, again=command(found, source)),
+        card(record.buckets[0], record, None, again=command, script=script or ""),
+        Paragraph(needs, "quiet"),
         Paragraph(reads if script else None, "quiet"),
     ]
     heading = "The finding ", Span(f"as the run of {day(run)} told it", "quiet")
@@ -334,19 +369,3 @@ def defect(one: Defect) -> Thing:
     files = [(f"defects/{file}", script)] if script else []
     name = titled(one)
     return Thing("defect", one.title, one.page, name, facts_of, " ".join(words), blocks, files)
-
-
-def command(found: Found, source: str) -> str:
-    """A command that asks again on any machine; nothing where it would need a file of the run's.
-
-    source: the text by which the vocabulary was given.
-    """
-    if found.check != "equivalence" or len(found.partition) < 2:
-        return ""
-    names = dict.fromkeys([found.partition[0].implementations[0], *found.culprits[:1]])
-    everywhere = source in embedded() or source.startswith(ANYWHERE)
-    data = found.input
-    if not everywhere or not registered().keys() >= set(names) or len(data) > MOST_HEX:
-        return ""
-    chosen = [word for name in names for word in ("--impl", name)]
-    return shlex.join(["tokgate", "minimize", "--vocab", source, *chosen, "--hex", data.hex()])

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from harness.events import Found
+from harness.events import Found, cause_of
 from harness.ledger.models import History, Run, Tally
 from harness.verdict.diff import gone
 from reports.speeds import tables
 from reports.standings import sums
 from reports.studies import grouped
-from reports.words import severity, spoken
+from reports.words import SEVERITIES, severity, spoken
 
 LIVE, UNSEEN, FIXED = STATES = ("live", "not seen lately", "fixed")
 """What became of a defect: the last run that could see it did; it did not; or it is gone for good,
@@ -29,13 +29,13 @@ RANDOM = "random:"
 class Defect:
     """A finding over all runs.
 
-    On random vocabularies, which differ from run to run, what is alike in all but the vocabulary is
-    one defect. family: of the vocabulary, as its page is about it. ids: of all its findings; its
-    address has the first, and ``found`` is that finding as ``run``, the last that saw it, told it.
-    seen: the runs that saw any of them. expected: whether an expectations file covers it. judged:
-    how many runs saw it or could have (:meth:`Project._able`). without: the complete ones of these
-    that came after the last that saw it. fixing: the first run of another version without it, where
-    it is fixed.
+    Findings of one cause are one defect, as in the report of a run, on each vocabulary, or on all
+    random ones of a kind. family: of the vocabulary, as its page is about it. ids: of all its
+    findings; its address has the first, and ``found`` is that finding as ``run``, the last that saw
+    it, told it. seen: the runs that saw any of them. expected: whether an expectations file covers
+    all of it. judged: how many runs saw it or could have (:meth:`Project._able`). without: the
+    complete ones of these that came after the last that saw it. fixing: the first run of another
+    version without it, where it is fixed.
     """
 
     family: str
@@ -111,6 +111,26 @@ def totals(asked: Iterable[Asked]) -> Counter[str]:
     return sums(most.values())
 
 
+def rank(defect: Defect) -> int:
+    """How bad a defect is; the worst has 0."""
+    return SEVERITIES.index(severity(defect.found))
+
+
+def counts(defects: Iterable[Defect]) -> tuple[int, int]:
+    """How many causes there are among defects that are still there: unexpected, and expected.
+
+    These are the numbers of the report of a run: of all vocabularies together, and also of what
+    nobody is blamed for.
+    """
+    causes: dict[str, bool] = {}
+    for one in defects:
+        if one.state == LIVE:
+            name = cause_of(one.found.bucket)
+            causes[name] = causes.get(name, True) and one.expected
+    expected = sum(causes.values())
+    return len(causes) - expected, expected
+
+
 def live(defects: Iterable[Defect]) -> list[Defect]:
     """Those that are still there, and for which somebody is blamed."""
     return [one for one in defects if one.state == LIVE and not one.found.undecided]
@@ -143,8 +163,9 @@ class Project:
 
     asked: by library; releases: the same, version by version, the latest last. growth: by library,
     the last of each vocabulary, family and measure, the steepest first. defects: the live ones
-    first, then by the time last seen. loaded: what runs say of each vocabulary, or of all random
-    ones of a kind. speeds: the tables of all measurements.
+    first, those that nobody expects before others, the worst first, then by the time last seen.
+    loaded: what runs say of each vocabulary, or of all random ones of a kind. speeds: the tables of
+    all measurements.
     """
 
     def __init__(self, history: History) -> None:
@@ -173,7 +194,7 @@ class Project:
         self.growth = grouped(steepest, lambda one: one.implementation)
         self.defects = sorted(self._defects(), key=lambda one: one.ids[0])
         self.defects.sort(key=lambda one: one.seen[-1].began.time, reverse=True)
-        self.defects.sort(key=lambda one: (STATES.index(one.state), one.expected))
+        self.defects.sort(key=lambda one: (STATES.index(one.state), one.expected, rank(one)))
         timed = (cell for one in self.speeds for line in one.lines for cell in line.cells.values())
         self.libraries = sorted(
             {*self.asked, *self.growth}.union(*(one.found.culprits for one in self.defects)).union(
@@ -203,9 +224,8 @@ class Project:
         for run in self.runs:
             for found in run.coverage.findings.values():
                 family = family_of(found.vocabulary, source_of(run, found.vocabulary))
-                # A random vocabulary, and with it the finding's id, is another in each run.
-                same = found.id if family == found.vocabulary else found.bucket
-                sightings.setdefault((family, same), []).append((run, found))
+                # By cause, as in the reports of runs; ids differ with random vocabularies, too.
+                sightings.setdefault((family, cause_of(found.bucket)), []).append((run, found))
         for (family, _), told in sightings.items():
             yield self._defect(family, *zip(*told, strict=True))
 
@@ -226,8 +246,11 @@ class Project:
         had = versions(found.culprits, last)
         changed = [one for one in after if versions(found.culprits, one) != had]
         fixed = len(changed) >= FEWEST_WITHOUT and gone(len({*seen}), before + 1, len(changed))
+        expected = all(
+            one.expected is not None for of, one in zip(seen, told, strict=True) if of is last
+        )
         return Defect(
-            family, ids, run, found, seen, told[-1].expected is not None,
+            family, ids, run, found, seen, expected,
             len(judged), len(after), changed[0] if fixed else None,
         )  # fmt: skip
 

@@ -30,18 +30,21 @@
   };
   all("button.copy").forEach((button) => {
     button.addEventListener("click", async () => {
-      const done = await copy(button.dataset.copy);
+      const code = button.parentElement.querySelector("code");
+      const done = await copy(button.dataset.copy ?? code.textContent);
       button.focus();
       const label = button.firstChild;
+      const usual = button.dataset.label ??= label.textContent;
       if (done) {
         label.textContent = "Copied";
         say("Copied");
       } else {
-        getSelection().selectAllChildren(button.parentElement.querySelector("code"));
+        code.closest(".block details")?.setAttribute("open", "");
+        getSelection().selectAllChildren(code);
         label.textContent = "Press Ctrl+C";
         say("Selected; press Control C to copy");
       }
-      setTimeout(() => { label.textContent = "Copy"; }, 2000);
+      setTimeout(() => { label.textContent = usual; }, 2000);
     });
   });
 

@@ -12,7 +12,7 @@ from harness.cli.application import app
 from harness.cli.deferred import COMMANDS
 from tests.docs.pages import CODE, ROOT, Command, commands, pages, prose
 
-UNPARSED = frozenset({"--debug", "--no-confinement"})
+UNPARSED = frozenset({"--debug", "--no-confinement", "--verbose"})
 """Options that ``main`` takes out before the command line is parsed."""
 
 NOT_OURS = frozenset({"--serve", "--state", "--user", "--tokgate-vocab"})

@@ -23,11 +23,12 @@ from harness.studies.fuzz import run
 from harness.studies.fuzz.folder import save_corpus as save_corpus_of
 from harness.studies.fuzz.plan import FuzzPlan, fuzzed, seeds, spent
 from harness.studies.fuzz.record import Record
+from harness.studies.fuzz.state import State
 from harness.verdict import expectations
 from reports.blocks import Block
 from reports.blocks.units import plural
 from reports.cluster import sentences
-from reports.last_words import closing, told
+from reports.last_words import closing
 
 EPILOG = f"""
 A campaign is kept in a database, round by round: the same command continues it, even after Ctrl-C,
@@ -184,7 +185,10 @@ def command(
             f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
             f"{'' if resume else ', starting again'}"
         )
-        return CampaignProgress(line, amount.seconds, before)
+        made = CampaignProgress(line, amount.seconds, before)
+        if store.row.sessions > 1:
+            made.say(resumed(store, campaign))
+        return made
 
     def report(made: Record) -> None:
         reported(out, where)
@@ -199,6 +203,18 @@ def command(
         new = save_corpus_of(campaign, store, save_corpus)
         console.print(f"  {new:,} new inputs in {save_corpus}", style="dim")
     return record.finished.exit_status
+
+
+def resumed(store: CampaignStore, campaign: FuzzPlan) -> str:
+    """Where a campaign goes on: ``round 14 of campaign default, 2 known findings asked again``."""
+    states = [one.state for one in store.targets(campaign.targets, State).values()]
+    rounds = sum(one.schedule.number for one in states)
+    cases = sum(one.cases for one in states)
+    known = by_cause(found for one in states if one.again for found in one.findings)
+    return (
+        f"resuming: session {store.row.sessions}, round {rounds + 1:,} of campaign {store.name}, "
+        f"{plural(cases, 'case')} so far; {plural(len(known), 'known finding')} asked again first"
+    )
 
 
 def last_words(record: Record, report: Path) -> list[Block]:
@@ -218,11 +234,10 @@ def last_words(record: Record, report: Path) -> list[Block]:
     if not record.session_cases and finished.cases:
         more.append("this session finished no round: all results are from earlier sessions")
     more.append(campaign.said)
-    if finished.cases:
+    if record.session_cases:
         ahead = {one.kind: one for one in campaign.outlooks}
         more.append(
-            "one more hour would show a new finding with a chance of "
-            f"{ahead['findings'].chance:.0%}, and about {ahead['behaviours'].to_come:.0f} new "
-            "behaviours (Good-Turing estimate)"
+            f"chance of a new finding in another hour: {ahead['findings'].chance:.0%} "
+            "(Good-Turing estimate)"
         )
-    return [*told(fresh, record.expectations), *closing(finished, said, report, more)]
+    return closing(finished, said, report, fresh, record.expectations, more)

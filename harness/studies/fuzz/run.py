@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 import time
+import uuid
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,6 +36,10 @@ if TYPE_CHECKING:
     from harness.studies.fuzz.plan import FuzzPlan
 
 
+STILL_ON = "still running, or killed"
+"""How a session has ended as long as it has not."""
+
+
 def execute(
     plan: FuzzPlan,
     store: CampaignStore,
@@ -60,7 +65,7 @@ def execute(
         # A session that only tells what was committed starts no worker, which would do this.
         scratch.sweep(Path(tempfile.gettempdir()))
         countdown = Countdown(plan.plan.budget.seconds, clock)
-        began, known = now(), store.known()
+        began, known, name = now(), store.known(), uuid.uuid4().hex
         store.begin(plan.identity(), anew=anew)
         folder = CampaignFolder(out, store.mark, shared=plan.shards > 1)
         seen, kept = progress(known), store.targets(plan.targets, State)
@@ -87,12 +92,22 @@ def execute(
             folder.write(made.events, made.about)
             return made
 
+        def keep(made: Record) -> None:
+            coverage = Coverage.of(made.events)
+            if coverage.started is not None:  # a run that began when the session did
+                coverage.started = replace(coverage.started, time=began)
+            keep_run(store.engine, coverage, out, store.name, name)
+
+        # A session that is killed was a run, too: the ledger has it as it was last.
+        keep(record(plan, store, folder.save_finding, command, known, Ended(STILL_ON)))
         next_report = time.monotonic() + report_seconds
 
         def each() -> None:
             nonlocal next_report
             if time.monotonic() > next_report:
-                report(written("still on", 0))
+                made = written(STILL_ON, 0)
+                keep(made)
+                report(made)
                 next_report = time.monotonic() + report_seconds
 
         def work() -> None:
@@ -109,10 +124,7 @@ def execute(
             seen.stop()
         made = written(ending.how, ending.status)
         folder.tidy(made.findings)
-        coverage = Coverage.of(made.events)
-        if coverage.started is not None:  # a run that began when the session did
-            coverage.started = replace(coverage.started, time=began)
-        keep_run(store.engine, coverage, out, store.name)
+        keep(made)
         report(made)
         # Last of all: whoever is killed before this tells it again.
         store.tell([found.id for found in made.new])

@@ -174,6 +174,7 @@ def ledger_of(where):
     return [
         (json.dumps([run.ended.verdict, sorted(run.coverage.findings)]), bool(run.began.versions))
         for run in history(open_database(where)).runs
+        if run.ended.complete
     ]
 
 

@@ -15,10 +15,20 @@ from harness.ledger.models import History, Run, Tally
 from harness.ledger.store import history as read
 from harness.ledger.store import open_existing
 from harness.verdict.coverage import Coverage
-from reports import write
+from reports import issue, write
+from reports.record import RunRecord
 from reports.site import pages, speeds
 from reports.site.feeds import badge
-from reports.site.project import FIXED, LIVE, UNSEEN, Project, family_of, totals
+from reports.site.project import (
+    FIXED,
+    LIVE,
+    UNSEEN,
+    Project,
+    counts,
+    family_of,
+    rank,
+    totals,
+)
 from reports.site.shared import slug
 from reports.speeds import tables
 from tests.docs.pages import Command
@@ -74,31 +84,40 @@ def test_every_link_leads_somewhere_and_the_search_knows_every_page(made):
 
 def test_a_defect_has_its_page_and_its_reproducer(made, tmp_path):
     out, planted = made
+    causes = {}
     for one in planted:
-        name = one.found(0, tmp_path).id
+        same = causes.setdefault((one.library, one.vocabulary, one.stage), [])
+        same.append(one.found(0, tmp_path).id)
+    there = {path.stem for path in (out / "defects").glob("*.html")}
+    assert len(there) == len(causes)
+    for ids in causes.values():
+        (name,) = there.intersection(ids)  # as in the report of a run, one for each cause
         page = (out / "defects" / f"{name}.html").read_text()
         assert f'id="{name}"' in page
         assert f'href="{name}.py"' in page
         assert "tokgate replay" not in page, "nobody else has the folder of the run"
+        assert "tokgate minimize --vocab" in page
         assert (out / "defects" / f"{name}.py").read_text() == ledgers.REPRODUCER
 
 
 @pytest.mark.parametrize(
-    ("library", "source", "told"),
+    ("library", "source", "told", "anywhere"),
     [
-        ("tokenizers", "toy_runs", "tokgate minimize --vocab toy_runs --impl tiktoken --impl tok"),
-        ("tokenizers", "hf:org/name", "tokgate minimize --vocab hf:org/name --impl tiktoken"),
-        ("tokenizers", "/home/me/my.model", ""),
-        ("mine", "toy_runs", ""),
+        ("tokenizers", "toy_runs", "toy_runs --impl pip:tiktoken==0.9 --impl tokenizers", True),
+        ("tokenizers", "hf:org/name", "hf:org/name --impl pip:tiktoken==0.9", True),
+        ("tokenizers", "/home/my.model", "/home/my.model --impl pip:tiktoken==0.9", False),
+        ("mine", "toy_runs", "toy_runs --impl pip:tiktoken==0.9 --impl my.py:Mine", False),
     ],
 )
-def test_a_command_for_any_machine_needs_nothing_of_a_run(library, source, told):
+def test_a_command_names_vocabulary_implementations_and_versions(library, source, told, anywhere):
     shown = ledgers.Planted(library, "vocab", "merges", "Mn", 0, 2).found(0, None)
     shown.partition[0].implementations[:] = ["tiktoken"]
-    command = pages.command(shown, source)
-    assert command.startswith(told)
-    assert bool(command) == bool(told)
-    assert not told or fault(Command("here:1", tuple(shlex.split(command)[1:]), True)) is None
+    began = replace(records.started(), versions={"tiktoken": "0.9"}, specs={"mine": "my.py:Mine"})
+    record = RunRecord.from_events([began])
+    command = issue.again(shown, record, source)
+    assert command.startswith(f"tokgate minimize --vocab {told} ")
+    assert issue.anywhere(shown, record, source) is anywhere
+    assert fault(Command("here:1", tuple(shlex.split(command)[1:]), True)) is None
 
 
 @pytest.mark.parametrize(
@@ -125,8 +144,7 @@ def test_the_feed_has_what_is_new_and_what_is_fixed(made):
     )
     assert len(ids) == len(set(ids))
     assert dates == sorted(dates, reverse=True)
-    news = {(one.library, one.vocabulary, one.stage, one.kind) for one in planted}
-    unexpected = [key for key in news if key[3] != "tags"]
+    unexpected = {(one.library, one.vocabulary, one.stage) for one in planted if one.kind != "tags"}
     assert sum(title.startswith("New: ") for title in titles) == len(unexpected)
     for one in entries:
         address = one.find(f"{ATOM}link").get("href")
@@ -250,7 +268,7 @@ def test_random_vocabularies_are_told_together():
     other = replace(SHOWN, id="a-1", bucket="another")
     told = [[findings[0], other], [findings[1]], [findings[2]]]
     runs = [run(day, str(day), found, []) for day, found in enumerate(told)]
-    # Sorted by when they were seen last; told as the last run told the first of its findings.
+    # By when they were seen last, as both are as bad; told as the last run told the first finding.
     defect, another = Project(History(runs, [])).defects
     assert (another.ids, another.family) == (["a-1"], "vocab")
     assert (defect.ids, defect.family) == (["f-0", "f-1"], "random bpe")
@@ -265,6 +283,25 @@ def test_a_name_is_a_file_of_its_own():
     assert len(set(names)) == len(others)
     assert all(re.fullmatch(r"[a-z0-9][a-z0-9._-]{0,80}", one) for one in names)
     assert ".." not in "".join(names)
+
+
+def test_the_site_counts_as_the_report_of_its_run_does_and_the_worst_comes_first(tmp_path):
+    whole = records.nasty()
+    # What is expected on one vocabulary alone is unexpected as a whole.
+    first = whole.unexpected[0].example
+    elsewhere = replace(first, id="f-1", vocabulary="t5_base", expected="known")
+    events = [whole.started, *whole.coverage.vocabularies.values(), *whole.findings, elsewhere]
+    record = RunRecord.from_events(events)
+    began = replace(whole.started, time="2026-01-01T00:00:00")
+    one = Run("1", None, began, records.finished("fail"), Coverage.of(events), [], {})
+    project = Project(History([one], []))
+    unexpected = len(record.unexpected)
+    assert counts(project.defects) == (unexpected, len(record.buckets) - unexpected)
+    shown = [(one.expected, rank(one)) for one in project.defects]
+    assert shown == sorted(shown)
+    assert len({*shown}) > 2
+    write(pages.render(History([one], [])), tmp_path)
+    assert f"{len(record.buckets)} live defects in" in words(tmp_path / "index.html")
 
 
 def test_an_empty_ledger_has_a_site_too(tmp_path):

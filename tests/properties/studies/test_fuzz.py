@@ -1,17 +1,20 @@
 """Campaigns as users have them: the command, its memory, its arms, its canary."""
 
 import json
+import re
 import threading
 from dataclasses import replace
 
 import pytest
 
 from corpora.vocabularies import embedded, sources
+from harness.cli.commands.fuzz import resumed
 from harness.core.output import OutputError
 from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
 from harness.ledger.engine import open_database
 from harness.ledger.store import history
+from harness.studies.campaigns import session
 from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.store import CampaignStore, difference
 from harness.studies.fuzz.arms import CORPUS, STRUCTURED, structured
@@ -131,6 +134,28 @@ def test_each_session_is_a_run_of_the_ledger_and_has_its_expectations(tmp_path):
     assert [value for *_, value in unexpected.points] == [1, 0]
     (found,) = history(open_database(where)).runs[0].coverage.findings.values()
     assert found.bucket == "equivalence/bpe/raw/text/bytes/mini-errs"
+
+
+@pytest.mark.usefixtures("no_processes")
+def test_a_session_says_where_it_goes_on_and_one_that_is_killed_is_a_run(tmp_path, monkeypatch):
+    class Killed(BaseException):
+        """As nothing catches it, nothing is written after it."""
+
+    def killed(self, each):
+        raise Killed
+
+    where, plan = str(tmp_path / "x.db"), small_plan(600, PAIR)
+    made = run(plan, where, tmp_path / "out")
+    with monkeypatch.context() as patch, pytest.raises(Killed):
+        patch.setattr(session.Session, "run", killed)
+        run(plan, where, tmp_path / "out")
+    runs = history(open_database(where)).runs
+    assert [one.ended.complete for one in runs] == [True, False]
+    assert [len(one.coverage.findings) for one in runs] == [len(made.findings)] * 2
+    store = CampaignStore(where, "test")
+    store.begin(plan.identity(), anew=False)
+    line = r"session 3, round \d+ of campaign test, 600 cases so far; 1 known finding asked again"
+    assert re.search(line, resumed(store, plan))
 
 
 @pytest.mark.usefixtures("no_processes")

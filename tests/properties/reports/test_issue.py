@@ -1,0 +1,54 @@
+"""The text of an issue: all that a maintainer asks for, and nothing that breaks out of it."""
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from reports import html, issue
+from reports.record import RunRecord
+from tests.properties.reports import records
+from tests.properties.reports.records import SHAPES
+
+SCRIPT = "import tiktoken\n\nprint('```')\n"
+
+
+def made(found, **more):
+    began = replace(records.started(), versions={"tiktoken": "0.9", "tokenizers": "1.2"}, **more)
+    return issue.render(found, RunRecord.from_events([began]), SCRIPT)
+
+
+def test_it_has_versions_input_both_rows_and_the_reproducer():
+    text = made(records.found("f-1", "naïve".encode()))
+    title, *_ = text.splitlines()
+    assert title == "## tokenizers splits the text otherwise than tiktoken and bpe.heap: `'naïve'`"
+    for part in (
+        "```\n'naïve'\n```", "`6e 61 c3 af 76 65`",
+        "| tiktoken, bpe.heap | **`n`** `a` `\\xc3` `\\xaf` `v` `e` | **1110** 1097 1195 1175",
+        "| tokenizers | **`na`** `ï` `ve` | **1110** 1195",
+        "| tiktoken | 0.9 |", "| tokenizers | 1.2 |",
+        "--impl pip:tiktoken==0.9 --impl pip:tokenizers==1.2 --hex 6e61c3af7665",
+        f"````\n{SCRIPT.strip()}\n````",  # longer than any fence within
+    ):  # fmt: skip
+        assert part in text
+
+
+def test_a_death_has_its_message():
+    dead = records.died(["tokenizers"], "crashed", "thread 'main' panicked\nat x.rs:1")
+    found = records.found("f-1", b"a", partition=[dead], check="survival")
+    text = made(found)
+    assert "| tokenizers | crashed |" in text
+    assert "```\nthread 'main' panicked\nat x.rs:1\n```" in text
+    assert "tokgate minimize" not in text
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_every_card_has_it_to_copy_and_to_read_without_a_script(shape):
+    record = SHAPES[shape]()
+    page = html.render(record)
+    assert page.count("Copy issue text") == min(len(record.buckets), 200)
+    assert page.count("<summary>Issue text") == page.count("Copy issue text")
+    for one in record.buckets[:20]:
+        text = issue.render(one.example, record)
+        assert not {"\u202e", "\x00"} & {*text}
+        assert "<script" not in re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)
