@@ -126,7 +126,9 @@ def found(console: Display, vocab: list[str], impl: list[str]) -> dict[str, list
     project: Any = toml_document(shared, UserError) if shared.exists() else {}
     for key in ("project", "entry-points", registry.GROUP):
         project = project.get(key, {})
-    present = options.participants(impl) if impl else repository.implementations(paths, [*project])
+    present = (
+        options.participants(impl, vocab) if impl else repository.implementations(paths, [*project])
+    )
     if not present:
         raise UserError("no implementation is found here; name one with --impl (docs/plugins.md)")
     names = [one.spec for one in present]
