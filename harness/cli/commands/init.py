@@ -24,7 +24,10 @@ from harness.core.exit_statuses import FAILS, HOLDS, NOT_EXAMINED
 from harness.core.output import write_whole
 from impls import registry
 
-EPILOG = options.EXIT_STATUSES
+EPILOG = """
+Exit status: 0 if the files are written, whatever the run found; otherwise that of `tokgate run`,
+and nothing is written.
+"""
 
 WORKFLOWS = {"github": Path(".github/workflows/tokgate.yml"), "gitlab": Path(".gitlab-ci.yml")}
 """Where each CI system looks for its file."""
