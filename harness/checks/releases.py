@@ -74,7 +74,7 @@ class ReleaseOffsets(ComparesReleases):
     name = "release-offsets"
     summary = "releases of one library give the same offsets"
     severity = Severity.OFFSETS
-    said = "gave other offsets than another release"
+    said = "gave different offsets than another release"
     needs = (Capability.OFFSETS,)
     script = Script("differ", "encode_with_offsets")
     stage = "offsets"
@@ -93,9 +93,9 @@ class ReleaseDecode(ComparesReleases):
     """
 
     name = "release-decode"
-    summary = "releases of one library decode any ids alike"
+    summary = "releases of one library decode any ids to the same text"
     severity = Severity.TEXT
-    said = "decoded ids otherwise than another release"
+    said = "decoded ids differently than another release"
     needs = (Capability.DECODE,)
     script = Script("differ", "decode")
     stage = "decode"

@@ -34,8 +34,8 @@ class SingleIds(Decodes):
 
     name = "single-ids"
     summary = (
-        "each id decodes to its token; a number that is no token's, to no other token's text, and"
-        " it ends no process"
+        "each id decodes to its token; an invalid id never decodes to a token's text or ends the "
+        "process"
     )
     said = "decoded a single id wrongly"
     every = 12

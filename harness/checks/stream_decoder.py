@@ -17,8 +17,8 @@ class StreamDecoder(Decodes):
     """
 
     name = "stream-decoder"
-    summary = "a library's own decoder id by id gives the text that it decodes at once"
-    said = "decoded id by id otherwise than at once"
+    summary = "decoding id by id with a library's own decoder gives the text of decoding at once"
+    said = "decoded id by id differently than at once"
     every = 6
 
     def look(self, one: Subject) -> Look:
