@@ -186,7 +186,7 @@ def tables(path: Path, name: str) -> list[tuple[str, dict[str, Any]]]:
         raise ExpectationsError(f"{path}: {error.strerror}; check the path") from error
     except ValueError as error:
         line = line_of(error)
-        raise ExpectationsError(f"{path}: not valid TOML ({line}); mend that line") from error
+        raise ExpectationsError(f"{path}: not valid TOML ({line}); correct that line") from error
     for other in raw.keys() - TABLES:
         known = "entries stand under [[expected]] or [[scaling]]"
         raise ExpectationsError(f"{path}: unknown table {shown(other)}; {known}")
@@ -213,7 +213,7 @@ def entries(
         try:
             made = msgspec.convert(raw, kind, dec_hook=_read)
         except msgspec.ValidationError as error:
-            raise ExpectationsError(f"{fault_of(error, place)}; mend that field") from error
+            raise ExpectationsError(f"{fault_of(error, place)}; correct that field") from error
         if not drafts and raw["reason"].lstrip().upper().startswith(TODO):
             raise ExpectationsError(
                 f"{place}: field 'reason' still says TODO; write there why this difference is known"
