@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 GGUF_MAGIC = b"GGUF"
 
-HALF = "vocab.txt, or vocab.json with merges.txt, must be made one file (docs/vocabulary-files.md)"
+HALF = "vocab.txt, or vocab.json with merges.txt, is only a part (docs/vocabulary-files.md)"
 """Said of files that are a part of a tokenizer alone."""
 
 MAX_TOML_BYTES = 1 << 20

@@ -85,9 +85,9 @@ class ReleaseOffsets(ComparesReleases):
 
 
 class ReleaseDecode(ComparesReleases):
-    """For releases A and B of one library and any ids t, which no text need have:
-    decode_A(t) = decode_B(t), to refuse them with an error being an answer, too. A release that
-    dies of them where another one answers is at fault by itself.
+    """For releases A and B of one library and any ids t, also those of no text:
+    decode_A(t) = decode_B(t), where an error is an answer, too. A release that dies where another
+    one answers is at fault by itself.
 
     The ids are drawn from the bytes of the input: special and unknown ones among them.
     """

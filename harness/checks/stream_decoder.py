@@ -7,8 +7,8 @@ from harness.core.outcomes import Encoded, Outcome
 
 
 class StreamDecoder(Decodes):
-    """For ids t = encode(x) of x in UTF-8: what decode_stream gives out for t, id by id, is
-    together decode(t), but for U+FFFD at its end.
+    """For ids t = encode(x) of x in UTF-8: the texts that decode_stream gives for t, id by
+    id, together are decode(t), except for U+FFFD at its end.
 
     Of those whose library has a decoder for text as it is made (``DecodesStreams``). Where that
     gives text, it holds bytes back until they are characters, so that nothing is missing after the
