@@ -164,7 +164,7 @@ def _nameless(spec: str) -> str | None:
     if not path.is_file():
         return f"implementation {spec!r}: no such file"
     if path.suffix != ".py":
-        return f"implementation {spec!r}: a program is given as {f'cmd:{spec}'!r}"
+        return f"implementation {spec!r}: write a program as {f'cmd:{spec}'!r}"
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError) as error:
@@ -178,7 +178,7 @@ def _nameless(spec: str) -> str | None:
     plain = [node.name for node in tree.body if isinstance(node, ast.FunctionDef)]
     names = fit or [node.name for node in classes] or plain
     hint = f"did you mean {f'{spec}:{names[0]}'!r}?" if names else f"write {spec}:NAME"
-    return f"implementation {spec!r}: names nothing in the file; {hint}"
+    return f"implementation {spec!r}: does not name anything in the file; {hint}"
 
 
 def _is_path(module_name: str) -> bool:
@@ -211,7 +211,7 @@ def _load_file(spec: str, path: str) -> ModuleType:
         return sys.modules[name]
     made = importlib.util.spec_from_file_location(name, file)
     if made is None or made.loader is None:
-        raise ImplementationError(f"implementation {spec!r}: {path} is no Python file; name one")
+        raise ImplementationError(f"implementation {spec!r}: {path} is not a Python file; name one")
     module = importlib.util.module_from_spec(made)
     sys.modules[name] = module
     sys.path.insert(0, str(file.parent))  # a plug-in may import its neighbours
@@ -242,7 +242,7 @@ def _made(spec: str, attribute: str, found: type) -> object:
     """An object of a class, as users name classes after ``--impl``."""
     if needed := _needed(found):
         message = (
-            f"implementation {spec!r}: {attribute} cannot be made without {', '.join(needed)}; "
+            f"implementation {spec!r}: {attribute} cannot be created without {', '.join(needed)}; "
             "name an adapter for it: a class without arguments that has about, supports and load "
             "(docs/plugins.md has an example)"
         )

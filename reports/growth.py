@@ -238,7 +238,7 @@ def reading(row: Measured, judged: GrowthJudged | None = None) -> str:
     """One measurement in words, and what the gate holds it to."""
     steady = row.constant and row.verdict == "linear"
     unit = "ns" if row.measure == "time" else row.measure
-    by = f" ({row.memory_per_byte:,.1f} bytes a byte)" if row.memory_per_byte else ""
+    by = f" ({row.memory_per_byte:,.1f} bytes per byte)" if row.memory_per_byte else ""
     said = [
         f"{row.measure}: {row.verdict}",
         row.exponent is not None and f"exponent{exponent(row.exponent, row.low, row.high)}",

@@ -79,9 +79,7 @@ TOY_FILES: dict[str, str] = {
         "a tokenizer.json of BPE with a prefix of continuations and a suffix of ends: lowered, and "
         "parted by white space, script and length"
     ),
-    "toy_file_dropout": (
-        "a tokenizer.json of byte-level BPE with dropout, which is otherwise as any"
-    ),
+    "toy_file_dropout": ("a tokenizer.json of byte-level BPE with dropout"),
 }
 """Name to summary of the files ``data/NAME.json``.
 

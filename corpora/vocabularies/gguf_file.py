@@ -157,7 +157,7 @@ class _Fields:
         types = [_TYPES.get(number, PieceType.UNUSED) for number in numbers]
         if odd is None:
             return types, ()
-        return types, (f"tokenizer.ggml.token_type[{odd}] {numbers[odd]}, which is no type",)
+        return types, (f"tokenizer.ggml.token_type[{odd}] {numbers[odd]}, which is not a type",)
 
     def types_of(self, texts: list[str]) -> tuple[list[PieceType], tuple[str, ...]]:
         """The type of each token as llama.cpp has it, who overrides what the file says of some.
@@ -179,7 +179,7 @@ class _Fields:
         """The bytes of an array of bytes."""
         array = self.get(name, np.ndarray)
         if array is not None and array.dtype.itemsize != 1:
-            raise self.fault(name, "is no array of bytes")
+            raise self.fault(name, "is not an array of bytes")
         return None if array is None else array.tobytes() or None
 
 
@@ -218,7 +218,7 @@ def _of_another_model(fields: _Fields, name: str, kind: str) -> Vocabulary:
         unk_id=fields.token_id("unknown_token_id", None, len(texts)),
         source_path=fields.source,
     )
-    step = f"tokenizer.ggml.model {shown_json(kind)}, which is not known here"
+    step = f"tokenizer.ggml.model {shown_json(kind)}, which tokgate does not know"
     return _with_steps(made, (step,))
 
 
@@ -256,7 +256,7 @@ def _read_bytes(fields: _Fields, name: str, pattern: str | None) -> Vocabulary:
     splits = splits_of(pattern, fields.source) if pattern else PATTERNS[GGUF_PRE.get(pre, "none")]
     steps = [*beyond[:STEPS_SHOWN], *steps_of_types]
     if pattern is None and pre not in GGUF_PRE:
-        steps.append(f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern is not known here")
+        steps.append(f"tokenizer.ggml.pre {shown_json(pre)}, whose pattern tokgate does not know")
     merges, lacking = _merges(fields, ids)
     # A control token by its text alone that merges build (qwen2's) is what text yields, too.
     for token_id in set(merges.merged.tolist()):
@@ -289,11 +289,11 @@ def _merges(fields: _Fields, ids: dict[str, int]) -> tuple[Merges, list[str]]:
         # The first space separates: the alphabet has none, though a token may not be of it.
         left, _, right = line.partition(" ")
         if not left or not right:
-            raise fields.fault(f"merges[{rank}]", f"{shown(line)} is no pair")
+            raise fields.fault(f"merges[{rank}]", f"{shown(line)} is not a pair")
         try:
             triples.append((ids[left], ids[right], ids[left + right]))
         except KeyError:
-            needs = "which needs a token that is not there"
+            needs = "which needs a missing token"
             lacking.append(f"tokenizer.ggml.merges[{rank}] {shown_json(line)}, {needs}")
     return Merges.of(triples), lacking[:STEPS_SHOWN]
 
@@ -355,7 +355,7 @@ def to_gguf(vocabulary: Vocabulary) -> bytes:
     """
     fault = trouble(vocabulary)
     if fault is not None:
-        raise VocabularyError(vocabulary.id, fault, "GGUF cannot say it")
+        raise VocabularyError(vocabulary.id, fault, "GGUF cannot express it")
     return gguf_metadata.write(*written(vocabulary))
 
 
@@ -401,7 +401,7 @@ def pre_name(vocabulary: Vocabulary) -> str | None:
 def _pieces_trouble(vocabulary: Vocabulary) -> str | None:
     normalizer = vocabulary.normalizer
     if vocabulary.added_tokens:
-        return "GGUF has no added tokens beside SentencePiece pieces"
+        return "GGUF has no added tokens in addition to SentencePiece pieces"
     if any(text_count > 1 for text_count in Counter(p.text for p in vocabulary.pieces).values()):
         return "two pieces have one text, and GGUF's must be distinct"
     if not normalizer.escape_whitespaces or normalizer.treat_whitespace_as_suffix:

@@ -56,7 +56,7 @@ class _Reader:
     def fields(self) -> dict[str, Value]:
         """Read the header and all fields; keep those of the vocabulary."""
         if not self.content.startswith(GGUF_MAGIC):
-            raise VocabularyError(self.source, "is no GGUF file", "give a .gguf file")
+            raise VocabularyError(self.source, "is not a GGUF file", "give a .gguf file")
         version = self._integer("I")
         if version & 0xFFFF == 0:  # of a machine of the other byte order
             self.order = ">"
@@ -73,7 +73,7 @@ class _Reader:
             self.field = f"field {number + 1}"
             name = self._decoded(self._string())
             if name in found:
-                raise self._corrupt(f"{shown(name)} stands twice")
+                raise self._corrupt(f"{shown(name)} appears twice")
             self.field = name if len(name) < 80 else shown(name)
             value = self._value(self._integer("I"))
             if name.startswith(PREFIX):

@@ -67,7 +67,7 @@ FETCHING_SECONDS = 600.0
 COPY = "get a complete copy of the file"
 """The mend for damage."""
 
-LARGER = "raise the limit in corpora/vocabularies/limits.py if the file is meant"
+LARGER = "if the file is correct, raise the limit in corpora/vocabularies/limits.py"
 """The mend for what is too large."""
 
 

@@ -394,7 +394,7 @@ class Vocabulary:
         An engine of ranks knows ids only: see :attr:`rank_order` for whether they decide alone.
         """
         if self.algorithm is not Algorithm.BPE or self.alphabet is not Alphabet.BYTES:
-            raise VocabularyError(self.id, "is no byte-level BPE", "there are no ranks of it")
+            raise VocabularyError(self.id, "is not byte-level BPE", "it has no ranks")
         lines = (b"%s %d\n" % (base64.b64encode(text), i) for text, i in self.ids.items())
         return b"".join(lines)
 

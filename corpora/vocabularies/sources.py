@@ -102,14 +102,14 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
 
         return gguf_file.from_bytes(content, name, source, pattern=pattern)
     if content[:4096].lstrip()[:1] == b"{":
-        _no_pattern(source, pattern, "the file carries its own pre-tokenizer")
+        _no_pattern(source, pattern, "the file has its own pre-tokenizer")
         return _from_json(content, name, source)
     if _is_rank_file(path, content):
         from corpora.vocabularies import tiktoken_file  # noqa: PLC0415
 
         return tiktoken_file.from_bytes(content, name, source, pattern=pattern)
     if ".model" in path.suffixes or _is_protobuf(content):
-        _no_pattern(source, pattern, "SentencePiece models split nothing before")
+        _no_pattern(source, pattern, "SentencePiece models have no pre-tokenizer")
         from corpora.vocabularies import sentencepiece_model  # noqa: PLC0415
 
         return sentencepiece_model.from_bytes(content, name, source)
@@ -235,6 +235,6 @@ def _suggest(name: str) -> str:
     except Exception:
         encodings = []
     if name in encodings:
-        return f"tiktoken:{name} was meant"
+        return f"did you mean tiktoken:{name}?"
     near = difflib.get_close_matches(name, embedded.embedded(), n=3)
-    return f"{' or '.join(near)} was meant" if near else f"give {_FORMS}"
+    return f"did you mean {' or '.join(near)}?" if near else f"give {_FORMS}"

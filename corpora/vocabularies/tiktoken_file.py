@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 NO_PATTERN = (
-    "no pre-tokenizer, as rank files carry none: whole texts are compared as one piece each; "
+    "no pre-tokenizer, because rank files have none: each text is compared as one piece; "
     "give it as FILE#pattern=NAME, #pattern=/REGEX/ or #pattern=FILE"
 )
 """The preflight and the end of a run say this of a rank file that was given without a pattern."""
@@ -173,10 +173,10 @@ def _ranks(entries: Iterable[tuple[int, bytes, int]], source: str, place: str) -
             what = f"the rank {rank} is out of range"
             raise VocabularyError(where, what, f"ranks go up to {MAX_IDS - 1}")
         if rank in ranks:
-            what = f"the rank {rank} stands twice"
+            what = f"the rank {rank} appears twice"
             raise VocabularyError(where, what, "give each token its own rank")
         if token in first_line:
-            what = f"the token stands in line {first_line[token]} already"
+            what = f"the token is already in line {first_line[token]}"
             raise VocabularyError(where, what, "remove one of them")
         ranks[rank] = token
         first_line[token] = number

@@ -82,7 +82,7 @@ class _Model(msgspec.Struct):
         there = [name for name in self.__struct_fields__ if getattr(self, name) is not UNSET]
         kind = kind_of(self.type, there, mapping=isinstance(self.vocab, dict))
         if kind not in _KINDS:
-            kinds = "there are BPE, Unigram, WordPiece and WordLevel"
+            kinds = "it must be BPE, Unigram, WordPiece or WordLevel"
             raise VocabularyError(where, f"model.type is {shown(kind)}", kinds)
         return kind
 
@@ -175,7 +175,7 @@ def _ids(model: _Model, kind: str, where: str) -> dict[str, int]:
         check_count(len(vocab), MAX_IDS, "pieces", where)
         return {text: place for place, (text, _) in enumerate(vocab)}
     if not isinstance(vocab, dict):
-        raise VocabularyError(where, "model.vocab is no object of tokens", COPY)
+        raise VocabularyError(where, "model.vocab is not an object of tokens", COPY)
     for text, token_id in vocab.items():
         if type(token_id) is not int or not 0 <= token_id < MAX_IDS:
             raise VocabularyError(
@@ -343,7 +343,7 @@ def _character_bpe(
     """BPE in the manner of Llama 2, but for its merges. Its pieces have no scores: all are 0.0."""
     fallback, unk = bool(model.byte_fallback), model.unk_token or None
     if unk is not None and unk not in ids:
-        raise Unexpressed(where, (f"model.unk_token {shown_json(unk)}, which is no token",))
+        raise Unexpressed(where, (f"model.unk_token {shown_json(unk)}, which is not a token",))
     complete = fallback and all(f"<0x{byte:02X}>" in ids for byte in range(256))
     if unk is not None and not complete and not model.fuse_unk:
         raise Unexpressed(where, ("model.fuse_unk false",))
@@ -408,7 +408,7 @@ def _wordpiece(
     if not unk:
         raise VocabularyError(where, "model.unk_token is empty", COPY)
     if unk not in ids:
-        raise Unexpressed(where, (f"model.unk_token {shown_json(unk)}, which is no token",))
+        raise Unexpressed(where, (f"model.unk_token {shown_json(unk)}, which is not a token",))
     for entry in base.added_tokens:
         if not entry.special:
             token = f"the added token {shown_json(entry.text)} that is not special"
@@ -436,7 +436,7 @@ def _merges(model: _Model, ids: dict[str, int], where: str) -> Merges:
         if len(parts) != 2 or not parts[0] or not parts[1]:
             raise VocabularyError(
                 where,
-                f"model.merges[{rank}] {shown(entry)} is no pair",
+                f"model.merges[{rank}] {shown(entry)} is not a pair",
                 "each is 'a b' or ['a', 'b']",
             )
         left, right = parts

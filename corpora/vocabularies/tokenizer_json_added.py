@@ -63,7 +63,7 @@ def kept(vocab: Mapping[str, int], size: int, added: Sequence[AddedToken]) -> Ke
     gone = len(added) - len(tokens)
     if gone:
         many = f"{gone} added tokens that are" if gone > 1 else "an added token that is"
-        said.append(f"tokenizers passes over {many} empty or there already")
+        said.append(f"tokenizers ignores {many} empty or already present")
     remark = f"{'; '.join(said)}; all are given the file as tokenizers understands it"
     return Kept(tuple(tokens), tuple(tokens.values()), remark if said else "")
 
@@ -83,9 +83,9 @@ def check_added(
     for token in added:
         shown = f"the added token {shown_json(token.text)}"
         if token.text in texts:
-            raise Unexpressed(where, (f"{shown}, which is there twice, with other flags",))
+            raise Unexpressed(where, (f"{shown}, which appears twice, with different flags",))
         if token.text not in vocab and token.id in taken:
             raise Unexpressed(
-                where, (f"the id {token.id} of {shown}, which is another token's, too",)
+                where, (f"the id {token.id} of {shown}, which another token has, too",)
             )
         texts.add(token.text)

@@ -80,7 +80,7 @@ def trouble(vocabulary: Vocabulary) -> str | None:
     if vocabulary.algorithm is Algorithm.UNIGRAM:
         for piece_id, score in enumerate(Pieces.of(vocabulary.pieces).scores):
             if not math.isfinite(score):
-                return f"piece {piece_id} has the score {score}, which no tokenizer.json can have"
+                return f"piece {piece_id} has the score {score}, which a tokenizer.json cannot have"
     return None
 
 

@@ -164,7 +164,7 @@ def flat(
         return [(field, step)]
     nested = step.get(children)
     if not isinstance(nested, list):
-        raise VocabularyError(where, f"{field}.{children} is no list", COPY)
+        raise VocabularyError(where, f"{field}.{children} is not a list", COPY)
     return [
         found
         for index, child in enumerate(nested)

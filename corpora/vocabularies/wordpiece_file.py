@@ -165,7 +165,7 @@ def gguf_trouble(vocabulary: Vocabulary) -> str | None:
     if vocabulary.unk_id is None:
         return "GGUF needs an unknown token"
     if not (rules.clean_text and rules.handle_chinese_chars):
-        return "GGUF's WordPiece always cleans the text and parts Chinese characters"
+        return "GGUF's WordPiece always cleans the text and separates Chinese characters"
     if any(not token.special for token in vocabulary.added_tokens):
         return "has added tokens that are not special"
     texts = gguf_texts(vocabulary).values()

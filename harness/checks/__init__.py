@@ -78,6 +78,6 @@ def inputless(bucket: str) -> bool:
 
 MEASURES = {
     "scaling": "cost grows linearly with the length of the input, on every hostile family",
-    "canonicality": "tokens that a grammar forces are those of the tokenizer, on our own schemas",
+    "canonicality": "tokens that a grammar forces are the tokenizer's own, on the shipped schemas",
 }
 """The measurements of a run besides the checks of cases. They are chosen by name, as checks are."""

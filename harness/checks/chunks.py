@@ -1,4 +1,4 @@
-"""Chunks: a text cut where its pre-tokens part is encoded as its two halves are."""
+"""Chunks: a text cut between pre-tokens gives the ids of its two halves."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -44,7 +44,7 @@ class Chunks(AsksAgain):
     """
 
     name = "chunks"
-    summary = "a text cut where its pre-tokens part is encoded as its two halves are"
+    summary = "a text cut between pre-tokens gives the ids of its two halves"
     said = "encoded a text differently in two chunks"
     every = 6
 

@@ -30,8 +30,8 @@ class CleanUp(Decodes):
     """
 
     name = "clean-up"
-    summary = "decoded with its spaces cleaned up, a text loses those before punctuation alone"
-    said = "cleaned spaces up that belong to the text, or left others"
+    summary = "decoding with clean-up of spaces removes only the spaces before punctuation"
+    said = "removed the wrong spaces in clean-up"
     every = 12
 
     def look(self, one: Subject) -> Look:

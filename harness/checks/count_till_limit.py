@@ -16,7 +16,7 @@ class CountTillLimit(Serves):
     """
 
     name = "count-till-limit"
-    summary = "counting gives the number of ids, and null exactly past a limit"
+    summary = "counting gives the number of ids, and null exactly if it exceeds the limit"
     said = "counted wrongly"
     needs = (Capability.COUNT, Capability.COUNT_TILL_LIMIT)
 

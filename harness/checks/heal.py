@@ -33,7 +33,7 @@ class Heal(AsksAgain):
     """
 
     name = "heal"
-    summary = "tokens that a grammar forces are the tokenizer's own, whatever follows"
+    summary = "a healer forces only tokens that the tokenizer itself would give, whatever follows"
     said = "forced a token that the tokenizer itself would not give"
     every = 4
     needs = (Capability.HEAL,)

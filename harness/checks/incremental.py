@@ -23,7 +23,7 @@ class Incremental(CountsParts):
     """
 
     name = "incremental"
-    summary = "a text that grows at either end has at each length as many tokens as encoded"
+    summary = "a text that grows at either end has the right number of tokens at each length"
     said = "counted a growing text wrongly"
     needs = (Capability.APPEND, Capability.PREPEND)
 

@@ -25,7 +25,7 @@ class Interval(CountsParts):
     """
 
     name = "interval"
-    summary = "any range of a text is counted as many tokens as encoded by itself"
+    summary = "the count for a range of a text is that of the range encoded by itself"
     said = "counted a part of the input wrongly"
     needs = (Capability.INTERVAL,)
 

@@ -30,10 +30,10 @@ class ReEncoding(Check):
 
     name = "re-encoding"
     summary = (
-        "the text that was decoded, with its marks for unknown tokens and spaces, is encoded "
-        "alike by all"
+        "text that was decoded, with its marks for unknown tokens and spaces, gets the same ids "
+        "from all"
     )
-    said = "encoded differently what was decoded"
+    said = "encoded decoded text differently"
     every = 4
     needs = (Capability.DECODE,)
 

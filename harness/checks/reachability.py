@@ -41,10 +41,10 @@ class Reachability(AsksAgain):
 
     name = "reachability"
     summary = (
-        "with merges left out, as by the dropout of a tokenizer.json, tokens are those that "
-        "merges can make of the text"
+        "with merges left out, as by the dropout of a tokenizer.json, all tokens can be made "
+        "from the text by merges"
     )
-    said = "gave tokens that no merges make of the text"
+    said = "gave tokens that merges cannot make from the text"
     every = 4
     by_chance = True
 

@@ -74,7 +74,7 @@ class ReleaseOffsets(ComparesReleases):
     name = "release-offsets"
     summary = "releases of one library give the same offsets"
     severity = Severity.OFFSETS
-    said = "gave other offsets than another release"
+    said = "gave different offsets than another release"
     needs = (Capability.OFFSETS,)
     script = Script("differ", "encode_with_offsets")
     stage = "offsets"
@@ -85,17 +85,17 @@ class ReleaseOffsets(ComparesReleases):
 
 
 class ReleaseDecode(ComparesReleases):
-    """For releases A and B of one library and any ids t, which no text need have:
-    decode_A(t) = decode_B(t), to refuse them with an error being an answer, too. A release that
-    dies of them where another one answers is at fault by itself.
+    """For releases A and B of one library and any ids t, also those of no text:
+    decode_A(t) = decode_B(t), where an error is an answer, too. A release that dies where another
+    one answers is at fault by itself.
 
     The ids are drawn from the bytes of the input: special and unknown ones among them.
     """
 
     name = "release-decode"
-    summary = "releases of one library decode any ids alike"
+    summary = "releases of one library decode any ids to the same text"
     severity = Severity.TEXT
-    said = "decoded ids otherwise than another release"
+    said = "decoded ids differently than another release"
     needs = (Capability.DECODE,)
     script = Script("differ", "decode")
     stage = "decode"

@@ -14,7 +14,7 @@ class Reload(EncodesAnotherWay):
     """
 
     name = "reload"
-    summary = "saved and loaded again, or loaded from a file written anew, a tokenizer is the same"
+    summary = "a tokenizer that is saved and loaded, or spelled differently, gives the same ids"
     said = "answered differently when saved and loaded again"
     every = 24
     stages = ((Way.RELOADED, "reload"), (Way.RESPELLED, "spelling"))

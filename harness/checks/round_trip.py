@@ -32,9 +32,7 @@ class RoundTrip(Decodes):
     """
 
     name = "round-trip"
-    summary = (
-        "decoding the ids gives the text back; where a normalizer changes it, all decoders agree"
-    )
+    summary = "decoding the ids gives the text back; if a normalizer changes it, all decoders agree"
     said = "did not decode back to the input"
     every = 3
     long_runs = LongRuns.SHORT

@@ -36,9 +36,9 @@ class Truncation(AsksAgain):
     """
 
     name = "truncation"
-    summary = "the windows of a truncated text are those of its ids, whatever side and overlap"
+    summary = "truncation gives the right windows of the ids, on either side and with any overlap"
     severity = Severity.SERVICE
-    said = "cut a long text into other windows than its ids have"
+    said = "cut a long text into wrong windows"
     every = 10
 
     def look(self, one: Subject) -> Look:
@@ -60,7 +60,7 @@ class PaddedRows(AsksAgain):
     """
 
     name = "padding"
-    summary = "rows padded together are as long as asked for, and their masks give encode"
+    summary = "padded rows have the right length, and their masks mark the ids of encode"
     severity = Severity.SERVICE
     said = "padded a batch wrongly"
     every = 16

@@ -23,7 +23,7 @@ LIMIT = 1 << 31
 
 class SingleIds(Decodes):
     """For each token t with id i: decode(i) = t, or t with U+FFFD in place of what is not UTF-8.
-    For each i that is no token's, be it negative or past the last one: decode(i) is an error, or
+    For each i that is not a token's id, negative or past the last one: decode(i) is an error, or
     no text, or U+FFFD, or a text that names the number, and never that of another token. Neither
     ends the process.
 
@@ -34,8 +34,8 @@ class SingleIds(Decodes):
 
     name = "single-ids"
     summary = (
-        "each id decodes to its token; a number that is no token's, to no other token's text, and"
-        " it ends no process"
+        "each id decodes to its token; an invalid id never decodes to a token's text or ends the "
+        "process"
     )
     said = "decoded a single id wrongly"
     every = 12

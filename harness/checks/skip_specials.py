@@ -16,8 +16,8 @@ class SkipSpecials(Decodes):
     """
 
     name = "skip-specials"
-    summary = "decoded without special tokens, ids with some give the text without them"
-    said = "did not leave special tokens out of a text"
+    summary = "decoding without special tokens gives the text without them"
+    said = "did not remove special tokens from a text"
     every = 10
     where = (has_specials,)
 

@@ -27,7 +27,7 @@ class Specials(AsksAgain):
     """
 
     name = "specials"
-    summary = "special tokens: none while they are off; while on, nothing changes where none stands"
+    summary = "special tokens appear only if they are on, and change nothing in texts without them"
     said = "treated ordinary text differently with special tokens on"
     every = 2
     where = (has_specials,)

@@ -28,7 +28,7 @@ class Split(Serves):
     """
 
     name = "split"
-    summary = "chunks cover the text, end between characters, and keep to the limit of tokens"
+    summary = "chunks cover the text, end between characters, and keep the token limit"
     said = "split the input against the rules"
     needs = (Capability.SPLIT,)
 

@@ -7,8 +7,8 @@ from harness.core.outcomes import Encoded, Outcome
 
 
 class StreamDecoder(Decodes):
-    """For ids t = encode(x) of x in UTF-8: what decode_stream gives out for t, id by id, is
-    together decode(t), but for U+FFFD at its end.
+    """For ids t = encode(x) of x in UTF-8: the texts that decode_stream gives for t, id by
+    id, together are decode(t), except for U+FFFD at its end.
 
     Of those whose library has a decoder for text as it is made (``DecodesStreams``). Where that
     gives text, it holds bytes back until they are characters, so that nothing is missing after the
@@ -17,8 +17,8 @@ class StreamDecoder(Decodes):
     """
 
     name = "stream-decoder"
-    summary = "a library's own decoder id by id gives the text that it decodes at once"
-    said = "decoded id by id otherwise than at once"
+    summary = "decoding id by id with a library's own decoder gives the text of decoding at once"
+    said = "decoded id by id differently than at once"
     every = 6
 
     def look(self, one: Subject) -> Look:

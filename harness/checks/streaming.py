@@ -16,7 +16,7 @@ class Streaming(Decodes):
     """
 
     name = "streaming"
-    summary = "ids decoded in two parts, cut between characters, give the text of the whole"
+    summary = "ids decoded in two parts, cut between characters, give the same text as together"
     said = "decoded differently token by token"
     every = 6
     where = (verbatim,)

@@ -25,10 +25,10 @@ class Surrogates(AsksAgain):
 
     name = "surrogates"
     summary = (
-        "half a pair of UTF-16 in a str is refused or replaced, and the rest of the text is "
-        "encoded as it is"
+        "a lone UTF-16 surrogate in a str is refused or replaced, and the rest of the text keeps "
+        "its ids"
     )
-    said = "lost or changed text around half a pair of UTF-16"
+    said = "lost or changed text around a lone UTF-16 surrogate"
     every = 16
 
     def look(self, one: Subject) -> Look:

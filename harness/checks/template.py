@@ -31,7 +31,7 @@ class AddedSpecials(AsksAgain):
     """
 
     name = "template"
-    summary = "special tokens that are added to a text or a pair stand around its ids alone"
+    summary = "added special tokens surround the ids of a text or a pair and change none of them"
     said = "added special tokens wrongly"
     every = 12
 

@@ -39,8 +39,8 @@ class UnstableEnds(AsksAgain):
     """
 
     name = "unstable"
-    summary = "ids that are called stable stay whatever follows, and completions go on from them"
-    said = "called ids stable that another end of the text changes"
+    summary = "ids called stable do not change, whatever follows, and completions continue them"
+    said = "called ids stable that a longer text changes"
     every = 12
     where = (without_specials, verbatim)
 

@@ -127,7 +127,7 @@ def answer_of(participant: Participant, vocabulary: Vocabulary, mode: Mode) -> s
     if vocabulary.unexpressed:
         formats: object = getattr(implementation, "native_formats", ())
         if not isinstance(formats, Collection) or vocabulary.format not in formats:
-            return f"reads no {vocabulary.format}, and the plain model cannot express its steps"
+            return f"cannot read {vocabulary.format}, and the plain model cannot express its steps"
     if vocabulary.native is not None and vocabulary.native.shared:
         knowing = (*registry.REFERENCES.get(vocabulary.format, ()), *definitions_of(vocabulary, ""))
         if participant.spec not in knowing:
@@ -143,7 +143,7 @@ def answer_of(participant: Participant, vocabulary: Vocabulary, mode: Mode) -> s
         line = str(error).split("\n", 1)[0]
         raise SupportsFailed(f"its supports() raises {type(error).__name__}: {line}") from error
     if reason is not None and not isinstance(reason, str):
-        raise SupportsFailed(f"its supports() gives {reason!r}, neither None nor a line of text")
+        raise SupportsFailed(f"its supports() gives {reason!r}, not None or a line of text")
     return reason
 
 

@@ -75,7 +75,7 @@ class Way(StrEnum):
             "singly": "by itself",
             "many": "in a batch",
             "reloaded": "saved and loaded",
-            "respelled": "its file written anew",
+            "respelled": "its file in another spelling",
             "str": "given as str",
         }[self]
 

@@ -30,7 +30,7 @@ MAX_LINE = 16 << 20
 stay below 1 MB."""
 
 
-def damaged(path: Path, why: str, mend: str = "remove it to begin anew") -> OutputError:
+def damaged(path: Path, why: str, mend: str = "remove it to start again") -> OutputError:
     """The error to raise for a file that cannot be gone on from."""
     return OutputError(f"{path}: damaged ({why}); {mend}")
 
@@ -50,7 +50,7 @@ def typed(value: object, kind: type[T], at: str = "") -> T:
     except msgspec.ValidationError as error:
         raise ValueError(fault_of(error, at)) from None
     except RecursionError:
-        raise ValueError(f"{at}: values stand too deep in one another".lstrip(": ")) from None
+        raise ValueError(f"{at}: values are nested too deeply".lstrip(": ")) from None
 
 
 def unzipped(packed: bytes, most: int) -> bytes:

@@ -131,7 +131,7 @@ class ExaminerProcess:
         with contextlib.suppress(OSError):
             line = self._lines.readline()
         if not line.endswith(b"\n"):
-            how = "has ended by itself"
+            how = "ended unexpectedly"
             if (code := self._ended()) < 0:
                 name = signal.Signals(-code).name
                 how = f"was killed by {name}; if memory is short, use --jobs 1"

@@ -47,16 +47,16 @@ def to_the_end(work: Callable[[], None], mendable: tuple[type[Exception], ...] =
     try:
         work()
     except KeyboardInterrupt as interrupt:
-        return Ending("interrupted before its end", exit_status(interrupt))
+        return Ending("interrupted", exit_status(interrupt))
     except raised:
         raise
     except NamedFailed as error:
-        return Ending(f"ended at once, as {error}", exit_statuses.CANNOT_START)
+        return Ending(f"stopped: {error}", exit_statuses.CANNOT_START)
     except Exception as error:
         if isinstance(error, OSError) and error.errno in NO_ROOM:
             raise cannot_write(error.filename or "a temporary file", error) from error
         LOG.debug("the work broke off", exc_info=error)
-        return Ending(f"broke off ({words_of(error)})", exit_statuses.CANNOT_START)
+        return Ending(f"internal error ({words_of(error)})", exit_statuses.CANNOT_START)
     return Ending()
 
 

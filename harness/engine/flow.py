@@ -149,7 +149,7 @@ def execute(
         verdict = gate.judge(judged, growth, coverage, complete=ending.complete)
         reasons, status = verdict.reasons, verdict.exit_status
         if not ending.complete:
-            first = f"{ending.how}: what was found so far is here{vocabularies.going_on}"
+            first = f"{ending.how}: these are the results so far{vocabularies.going_on}"
             reasons, status = (first, *reasons), ending.status
         finished = Finished(
             complete=ending.complete,
@@ -332,7 +332,7 @@ class Vocabularies(Sessions):
 
     def _may_go_on(self) -> None:
         how = " with --resume" if self._ways.executor is None else ""
-        self.going_on = f"; the same command{how} goes on"
+        self.going_on = f"; the same command{how} continues"
 
     def _taken_up(self) -> set[str]:
         """Take up what an earlier run has kept, and return of which vocabularies that is."""

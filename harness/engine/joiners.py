@@ -39,8 +39,8 @@ class Joining:
         """One line that tells the user of it."""
         where = ", ".join(self.vocabularies)
         return (
-            f"{self.participant.name} joins this run, to compare with on {where}: no "
-            "implementation that you named is a reference (name one with --impl to choose it)"
+            f"{self.participant.name} joins this run as the reference on {where}, as you named "
+            "none (name one with --impl to choose it)"
         )
 
 

@@ -184,7 +184,7 @@ def write_files(files: Mapping[str, bytes], folder: Path) -> None:
     for name, content in files.items():
         parts = PurePosixPath(name).parts
         if len(parts) < 3 or parts[0] not in SENT or ".." in parts:
-            raise UnitError(f"a node has sent {name!r}, which is no file of a finding")
+            raise UnitError(f"a node sent {name!r}, which is not a file of a finding")
         path = folder / name
         with writing(path):
             path.parent.mkdir(parents=True, exist_ok=True)

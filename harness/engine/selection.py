@@ -173,7 +173,7 @@ def _met(spec: str) -> tuple[Implementation, About]:
     line = printed.last_line if printed is not None else ""
     if not line:
         raise failure
-    message = f"{failure}; the last that it printed: {line}"
+    message = f"{failure}; its last output: {line}"
     raise ImplementationError(message, unknown=failure.unknown) from failure
 
 

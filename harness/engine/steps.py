@@ -154,7 +154,7 @@ class StepRecord:
             raise stored.damaged(self.path, str(error)) from error
         if not isinstance(first, StudyStarted) or first.study != beginning.study:
             raise OutputError(
-                f"--out {self.path.parent}: has a {RECORD} that is not of {beginning.study}; "
+                f"--out {self.path.parent}: its {RECORD} is not of {beginning.study}; "
                 "name another folder"
             )
         if events and isinstance(events[-1], Finished) and events[-1].complete:

@@ -28,13 +28,13 @@ SHRINK_SHARE = 0.25
 FEW = 2
 """Candidates that are asked at a time of what ends processes: each may cost a new one."""
 
-NO_TIME = "not made smaller, for want of time"
+NO_TIME = "not minimised: no time was left"
 
-TRIES_HANG = "not made smaller any further, as each try that hangs takes so long"
+TRIES_HANG = "not minimised further: each try that hangs takes too long"
 
-WITHDRAWN = "not made smaller any further, as it was withdrawn meanwhile"
+WITHDRAWN = "not minimised further: it was withdrawn from the vocabulary"
 
-TOOK_LONG = "not made smaller any further, as that took so long"
+TOOK_LONG = "not minimised further: it took too long"
 
 
 @dataclass

@@ -28,7 +28,7 @@ from harness.workers.pool import OutOfTime, WorkerPool
 
 NOT_ASKED_AGAIN = "there was no time left to ask again"
 
-ON_ITS_WAY = "not made smaller: it was still being looked into"
+ON_ITS_WAY = "not minimised: it was still being examined"
 
 NOT_LOOKED_INTO = "no time was left to look into them"
 

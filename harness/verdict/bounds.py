@@ -134,7 +134,7 @@ def judge_growth(
                 most = memory.LIMIT_IN_PYTHON if name in in_python else memory.LIMIT
             if most is None:
                 continue
-            allowed, (outcome, line) = f"{most:g} bytes a byte", memory.outcome_of(cell, most)
+            allowed, (outcome, line) = f"{most:g} bytes per byte", memory.outcome_of(cell, most)
         elif allowed == NO_BOUND:
             continue
         elif cell.measure in SAID:  # it was judged when it was measured, by no exponent

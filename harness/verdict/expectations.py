@@ -207,7 +207,7 @@ def entries(
         try:
             made = msgspec.convert(raw, kind, dec_hook=_read)
         except msgspec.ValidationError as error:
-            raise ExpectationsError(f"{fault_of(error, place)}; mend that field") from error
+            raise ExpectationsError(f"{fault_of(error, place)}; correct that field") from error
         if not drafts and raw["reason"].lstrip().upper().startswith(TODO):
             raise ExpectationsError(
                 f"{place}: field 'reason' still says TODO; write there why this difference is known"

@@ -165,12 +165,12 @@ def outcome_of(cell: Measured, limit: float) -> tuple[str, str]:
     over, soars = beyond(peaks, limit), cell.memory_verdict == SUPERLINEAR
     if not soars and over is False:
         return "pass", ""
-    line = f"it takes {cell.memory_per_byte or 0.0:,.0f} bytes of memory a byte"
+    line = f"it takes {cell.memory_per_byte or 0.0:,.0f} bytes of memory per byte"
     if soars:
         line = "its memory grows faster than the input"
     small, large = min(peaks) if soars else min(sorted(peaks)[-TELLING:]), max(peaks)
     rates = (
-        f"{peaks[small] / small:,.0f} bytes a byte at {shown(small)}, "
+        f"{peaks[small] / small:,.0f} bytes per byte at {shown(small)}, "
         f"{peaks[large] / large:,.0f} at {shown(large)}"
     )
     return "fail" if soars or over else "inconclusive", f"{line} ({rates})"

@@ -169,7 +169,7 @@ def served(service: Capability, given: tuple[Any, ...], answer: Any) -> Outcome:
         answer = expected_length(answer, len(given[-1]))
     found = clean_ids(answer)
     if min(found, default=0) < 0:
-        message = f"{service} gave {min(found)}, less than none"
+        message = f"{service} gave {min(found)}, which is negative"
         raise ValueError(message)
     return Encoded(found, text=text)
 

@@ -151,7 +151,7 @@ def unpacked(message: bytes | bytearray) -> tuple[int, Body]:
     """A whole message, prefix and all: the number of its request, and the body. Raises Garbled."""
     content = memoryview(message)[PREFIX.size :]
     if zlib.crc32(content) != PREFIX.unpack_from(message)[2]:
-        raise Garbled("its answer was written over, or cut off: the checksum differs")
+        raise Garbled("its answer was overwritten or cut off: the checksum differs")
     try:
         found: tuple[int, Body] = _DECODER.decode(content)
     except msgspec.ValidationError as error:
@@ -189,7 +189,7 @@ def checked(sent: Results, count: int) -> Results:
     if len(status) != count or len(sent.ends) != count:
         raise Garbled(f"gave {len(status)} outcomes for {count} inputs")
     if count and int(status.max()) > max(Status):
-        raise Garbled(f"gave an outcome of no kind that there is: {int(status.max())}")
+        raise Garbled(f"gave an outcome of an unknown kind: {int(status.max())}")
     _in_order("ends", sent.ends, len(ids))
     if sent.text is not None:
         if len(sent.text) != count:

@@ -81,7 +81,7 @@ FULL = 0.5
 """Share of the allowed memory that a process still has which was refused more, if it leaks."""
 
 LINES_SHOWN = 20
-PRINTED = "The last that it printed:"
+PRINTED = "Its last output:"
 """A failure to load is told with this line and what follows it, besides its traceback."""
 
 PROGRAMS = ("cmd:", "pip:", "npm:")

@@ -149,7 +149,7 @@ class Mine:
     assert done.returncode == 3, done.stderr
     assert "mine cannot run toy_acbb: RuntimeError: no weights" in done.stderr
     # Named by the user, it ends the run at once, and shows where its own code failed.
-    assert "ended at once, as mine cannot load toy_acbb" in done.stderr
+    assert "stopped: mine cannot load toy_acbb" in done.stderr
     assert 'raise RuntimeError("no weights")' in done.stderr
     assert "harness" not in done.stderr.partition("Traceback")[2]
     summary = json.loads((tmp_path / "tokgate-out" / "summary.json").read_text())

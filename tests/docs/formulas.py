@@ -5,6 +5,7 @@ in docs/checks.md of the checks' declarations.
 """
 
 import inspect
+from pathlib import Path
 
 from harness.checks import CHECKS, MEASURES
 from harness.studies.costs.axes import measure_axis
@@ -23,12 +24,12 @@ LIST = ROOT / "docs" / "checks.md"
 
 BEGINNING = """# The checks as formulas
 
-What each check holds, as its source says it; `python -m tests.docs.formulas` writes this page.
-What the checks are for is told in [what is checked](checks.md), and how to add one in
-[its page](contributing/check.md). x is any input as bytes, ids are token ids, |x| is a length.
+This page is made from the source by `python -m tests.docs.formulas`. The docstring of each check
+also says which inputs and implementations it is asked of. x is any input as bytes, ids are token
+ids, |x| is a length.
 
-| check | formula | asked of |
-|---|---|---|
+| check | formula |
+|---|---|
 """
 
 
@@ -40,11 +41,10 @@ PROOFS = ", ".join(
 GROWTH = """
 ## Growth of costs
 
-`harness/verdict/exponents.py` judges the cost c(n) of a call on n bytes, in one cell: one
-implementation on one family. c(n) is the least of all rounds, in time of the processor, less what a
-call costs by itself; each call gets a text that its process has not had.
-d(m, n) = (c(n) / n) / (c(m) / m) * log m / log n is how many times dearer a byte gets from m to n
-bytes than under n log n.
+`harness/verdict/exponents.py` judges the cost c(n) of a call on n bytes, for one implementation on
+one family. c(n) is the least CPU time of all rounds, without the cost of an empty call; each call
+gets a new text. d(m, n) = (c(n) / n) / (c(m) / m) * log m / log n compares the growth of the cost
+per byte from m to n bytes with that of n log n.
 
 | what | formula | source |
 |---|---|---|
@@ -65,33 +65,32 @@ ROWS = (
     ),
     (
         "windows",
-        f"The largest sizes, a range of {exponents.RANGE}, all sizes, and each range of "
-        f"{exponents.WIDE} and more that ends at the largest size and of which every two doublings "
-        f"have an exponent above {exponents.STEADY:g}. Left out are sizes at "
-        "which a call's own cost is half and more, and first sizes whose doubling is steeper than "
-        f"all later ones by more than {exponents.APART:g}.",
+        f"The largest sizes, a range of {exponents.RANGE}; all sizes; and each range of "
+        f"{exponents.WIDE} or more that ends at the largest size, if every two doublings in it "
+        f"have an exponent above {exponents.STEADY:g}. Sizes at which an empty call costs half or "
+        "more are left out, and first sizes whose doubling is steeper than all later ones by "
+        f"more than {exponents.APART:g}.",
         "",
     ),
     (
         "linear",
-        f"The interval of the largest sizes is below {exponents.THRESHOLD}; or the costs have "
-        f"steps only, as between caches: d <= {exponents.HIERARCHY:g}. Not where the medians of "
-        "the calls are superlinear: then it keeps answers.",
+        f"The interval of the largest sizes is below {exponents.THRESHOLD}; or the costs only have "
+        f"steps, as between caches: d <= {exponents.HIERARCHY:g}. Not if the medians of the "
+        "calls are superlinear, because then the implementation caches answers.",
         "",
     ),
     (
         "strength",
         f"d / ({exponents.ACCUSED} noise) in a window whose whole interval is above "
         f"{exponents.THRESHOLD}; or d / ({exponents.SOARING:g} noise) where the last two doublings "
-        f"have exponents above {exponents.STILL}. Of steps, which are counted and not "
-        f"timed, {exponents.ACCUSED_EXACTLY} stands for {exponents.ACCUSED}, and noise is 1.",
+        f"have exponents above {exponents.STILL}. For counted steps, {exponents.ACCUSED_EXACTLY} "
+        f"replaces {exponents.ACCUSED}, and noise is 1.",
         "",
     ),
     (
         "noise",
-        "How many times dearer a byte gets of a reference on inputs of the same sizes in the same "
-        "rounds, over the largest sizes or all, from 1 to "
-        f"{exponents.MOST_NOISE:g}.",
+        "The growth of the cost per byte of a reference on inputs of the same sizes in the same "
+        f"rounds, over the largest sizes or all, between 1 and {exponents.MOST_NOISE:g}.",
         "",
     ),
     (
@@ -101,8 +100,8 @@ ROWS = (
     ),
     (
         "next size",
-        f"2 n; but n + log {sizes.STEP_FACTOR:g} / r, with r = log(c(n) / c(m)) / (n - m), where "
-        f"the last doubling multiplied the cost by more than {sizes.STEEP:g}.",
+        f"2 n; or n + log {sizes.STEP_FACTOR:g} / r, with r = log(c(n) / c(m)) / (n - m), if the "
+        f"last doubling multiplied the cost by more than {sizes.STEEP:g}.",
         "",
     ),
 )
@@ -118,11 +117,11 @@ COSTS = {
 BETWEEN = """
 ## Costs besides time
 
-What is held of costs other than time for a byte, by the functions that judge it; the page on the
-gate says [who is held to it](gate.md#costs-besides-time).
+The functions that judge them say how each is decided; see also
+[the gate](gate.md#costs-besides-time).
 
-| cost | formula | how it is decided |
-|---|---|---|
+| cost | formula |
+|---|---|
 """
 
 
@@ -131,19 +130,19 @@ def cell(text):
     return " ".join(text.split()).replace("|", "\\|").replace("``", "`")
 
 
+def row(name, judged):
+    """A name, with a link to the source, and the formula that begins its docstring."""
+    source = inspect.getsourcefile(inspect.unwrap(judged))
+    formula = (inspect.getdoc(judged) or "").partition("\n\n")[0]
+    return f"| [{name}](../{Path(source).relative_to(ROOT)}) | {cell(formula)} |\n"
+
+
 def page():
     """The whole page: a row a check, in the order in which they judge."""
-    rows = []
-    for name, check in CHECKS.items():
-        formula, _, rest = (inspect.getdoc(check) or "").partition("\n\n")
-        rows.append(f"| `{name}` | {cell(formula)} | {cell(rest)} |\n")
-    growing = [f"| {what} | {formula} | {source} |\n" for what, formula, source in ROWS]
-    costs = []
-    for name, judged in COSTS.items():
-        formula, _, rest = (inspect.getdoc(judged) or "").partition("\n\n")
-        rest = rest.partition("\n\nParameters")[0]
-        costs.append(f"| {name} | {cell(formula)} | {cell(rest)} |\n")
-    return BEGINNING + "".join(rows) + GROWTH + "".join(growing) + BETWEEN + "".join(costs)
+    checks = "".join(row(f"`{name}`", type(check)) for name, check in CHECKS.items())
+    growing = "".join(f"| {what} | {formula} | {source} |\n" for what, formula, source in ROWS)
+    costs = "".join(row(name, judged) for name, judged in COSTS.items())
+    return BEGINNING + checks + GROWTH + growing + BETWEEN + costs
 
 
 def listed():

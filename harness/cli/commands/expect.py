@@ -58,7 +58,7 @@ def command(
         return
     text = proposals.added(proposals.pruned(before, gone) if gone else before, added, growth)
     if len(tomllib.loads(text).get("expected", ())) != len(known) - len(gone) + len(added):
-        raise UserError(f"{file}: cannot tell its entries apart; remove the stale ones yourself")
+        raise UserError(f"{file}: its entries look alike; remove those out of date yourself")
     write_whole(file, text)
     for place in gone:
         console.print(f"removed: {known[place].bucket} on {known[place].vocabulary}")

@@ -34,7 +34,7 @@ To install the libraries: pip install 'tokgate[field]'
 
 \b
 Exit status:
-  0    every match was played, whatever it showed
+  0    every match was run, whatever it showed
   2    usage or input error
   3    no library is installed
   130  interrupted (143 by SIGTERM): the same command continues
@@ -59,7 +59,7 @@ def command(
 
     The report says who agrees on what. A match is one library and the reference on one vocabulary:
     a run like those of `tokgate run`, in a folder of its own with its report and reproducers; the
-    --budget is that of each match. A match that is already there is not played again.
+    --budget is that of each match. A match that is already there is not run again.
     """
 
     options.check_cluster(cluster, texts)

@@ -315,7 +315,7 @@ def execute(
     found = walking.found
     reasons, status = judged(found, task.policies, complete=cut_off is None)
     if cut_off is not None:
-        reasons.insert(0, "interrupted before its end: the same command goes on")
+        reasons.insert(0, "interrupted: the same command continues")
         status = cut_off
     finished = Finished(
         complete=cut_off is None,

@@ -365,6 +365,6 @@ def verdict(
     if every:
         names = ", ".join(sorted(every)[:UNHUNTED_SHOWN])
         more = ", .." if len(every) > UNHUNTED_SHOWN else ""
-        why = f" of {len(planted)}, for want of time" if late else ""
+        why = f" of {len(planted)}, because time was short" if late else ""
         reasons.append(f"{len(every)} not hunted{why}: {names}{more}")
     return reasons, exit_statuses.FAILS if reasons else exit_statuses.HOLDS

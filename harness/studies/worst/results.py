@@ -154,5 +154,5 @@ def reason(report: Report, entry: Entry) -> str:
     if entry.exponent is not None:
         parts.append(f"exponent {entry.exponent:.2f}")
     if entry.memory:
-        parts.append(f"{entry.memory:,.0f} bytes of memory a byte")
+        parts.append(f"{entry.memory:,.0f} bytes of memory per byte")
     return f"{whom}: {', '.join(parts) or entry.kind}"

@@ -194,7 +194,7 @@ def test_a_selftest_names_how_many_it_had_no_time_for(jobs, tmp_path, monkeypatc
     assert clock.at <= 30.0 + jobs * 20.0
     assert finished.complete
     assert finished.exit_status == exit_statuses.FAILS
-    assert f"of {len(plan.mistakes)}, for want of time" in finished.reasons[-1]
+    assert f"of {len(plan.mistakes)}, because time was short" in finished.reasons[-1]
 
 
 # The search for grammars.

@@ -96,7 +96,7 @@ def test_a_failure_to_load_tells_the_last_lines(tmp_path):
     finally:
         worker.close()
     assert loaded.error.startswith("OSError: no licence\n")
-    printed = loaded.error.partition("The last that it printed:")[2]
+    printed = loaded.error.partition("Its last output:")[2]
     assert "a child at load" in printed
 
 

@@ -55,7 +55,7 @@ def test_a_supports_that_fails_is_a_failure_to_start(tmp_path):
     out = tmp_path / "tokgate-out"
     (failed,) = record(out, "ImplementationFailed")
     assert "supports()" in str(failed["message"])
-    assert "ended at once, as mine cannot load toy_bytes" in done.stderr
+    assert "stopped: mine cannot load toy_bytes" in done.stderr
     assert summary(out)["complete"] is False
 
 

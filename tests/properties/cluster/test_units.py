@@ -124,7 +124,7 @@ def test_a_run_in_sittings_is_the_run_itself(usual, tmp_path, places):
         cut_off = sitting(interrupting(done))
         assert not cut_off.finished.complete
         how = "" if places else " with --resume"
-        assert f"the same command{how} goes on" in cut_off.finished.reasons[0]
+        assert f"the same command{how} continues" in cut_off.finished.reasons[0]
         seen = record_of(tmp_path)
         assert not places or seen == record_of(usual.out)[: len(seen)]
     assert len(list(tmp_path.glob(f"{FOLDER}/*.unit"))) == 3
@@ -185,7 +185,7 @@ def test_a_journal_is_of_one_run(usual, tmp_path):
     "name", ["../x", "/findings/f-1/x", "findings/../../x", "run.jsonl", "findings/x", ""]
 )
 def test_a_node_writes_nothing_but_findings(name, tmp_path):
-    with pytest.raises(UnitError, match="which is no file of a finding"):
+    with pytest.raises(UnitError, match="which is not a file of a finding"):
         write_files({name: b""}, tmp_path / "out")
     assert list(tmp_path.iterdir()) == []
 

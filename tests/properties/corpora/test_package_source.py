@@ -126,8 +126,8 @@ def test_a_source_distribution_has_what_the_wheel_leaves_out(shop, held):
     [
         ("pypi:carrier/ranks.tiktoken", "it has carrier/ranks.tiktoken"),
         ("pypi:carrier/../secret", "leads out of the package"),
-        ("pypi:carrier", "is no package"),
-        ("pypi:--index-url=x/y", "is no package"),
+        ("pypi:carrier", "is not a package"),
+        ("pypi:--index-url=x/y", "is not a package"),
         ("pypi:absent-package==1/x.json", "pip cannot fetch it"),
     ],
 )

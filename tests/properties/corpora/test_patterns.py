@@ -104,15 +104,15 @@ def test_a_pattern_of_ones_own(tmp_path):
     ):
         assert resolve(f"{path}#pattern={written(tmp_path / name, content)}").splits == splits
     for content, fault in (
-        ({"a": 1}, "no JSON list"),
-        (["a", "("], "[1] is no regular expression"),
+        ({"a": 1}, "not a JSON list"),
+        (["a", "("], "[1] is not a regular expression"),
         (["a"] * 17, "has 17 regular expressions, more than 16"),
-        (b"\xff", "is no text of regular expressions"),
+        (b"\xff", "is not a text of regular expressions"),
     ):
         own = written(tmp_path / "steps.json", content)
         line = refusal(resolve, f"{path}#pattern={own}")
         assert line.startswith(str(own)) and fault in line
-    assert "no regular expression" in refusal(resolve, f"{path}#pattern=/[a/")
+    assert "not a regular expression" in refusal(resolve, f"{path}#pattern=/[a/")
     # A rank file without a pattern is told of, as it is compared as one piece.
     assert [problem.kind for problem in preflight(resolve(str(path)))] == ["limits-comparison"]
     assert preflight(resolve(f"{path}#pattern=gpt2")) == []
@@ -128,6 +128,6 @@ def test_a_pattern_of_ones_own(tmp_path):
 def test_a_slip_of_the_finger_is_seen_and_no_other_tokenizers_pattern_suggested(name, meant):
     with pytest.raises(VocabularyError) as raised:
         splits_of(name, "here")
-    assert (f"; {meant} was meant" if meant else "/REGEX/") in str(raised.value)
-    assert ("was meant" in str(raised.value)) == bool(meant)
+    assert (f"; did you mean {meant}?" if meant else "/REGEX/") in str(raised.value)
+    assert ("did you mean" in str(raised.value)) == bool(meant)
     assert meant or all(known in str(raised.value) for known in PATTERNS)

@@ -197,13 +197,13 @@ ORDINARY = [{"id": 0, "content": "[UNK]", "special": False}]
             byte_bpe(pre_tokenizer=sequence(byte_level(True), DIGITS)),
             ', then pre_tokenizer.pretokenizers[1] Digits {"individual_digits": true}',
         ),
-        (byte_bpe(added_tokens=TWICE), "which is there twice, with other flags"),
+        (byte_bpe(added_tokens=TWICE), "which appears twice, with different flags"),
         (character_bpe(byte_fallback=False, fuse_unk=False), "model.fuse_unk false"),
         (character_bpe(ignore_merges=True), "model.ignore_merges of a BPE over characters"),
-        (character_bpe(unk_token="<no>"), 'model.unk_token "<no>", which is no token'),
+        (character_bpe(unk_token="<no>"), 'model.unk_token "<no>", which is not a token'),
         (character_bpe(added_tokens=BAD_BYTE), "a byte piece, too"),
         (unigram(unk_id=None), "model.unk_id null"),
-        (wordpiece(unk_token="<no>"), 'model.unk_token "<no>", which is no token'),
+        (wordpiece(unk_token="<no>"), 'model.unk_token "<no>", which is not a token'),
         (wordpiece(added_tokens=ORDINARY), "that is not special, of a WordPiece model"),
     ],
 )
@@ -248,7 +248,7 @@ def test_a_file_with_dropout_is_read_as_one_without(dropout, steps):
     if dropout:
         assert json.loads(vocabulary.native.content) == byte_bpe(**steps, dropout=None)
         assert json.loads(tokenizer_json_out.given(vocabulary))["model"]["dropout"] is None
-        assert ("no merges in the plain model" in lines[0]) == bool(steps)
+        assert ("does not apply" in lines[0]) == bool(steps)
     else:
         assert vocabulary.native == NativeFile(content, unexpressed=vocabulary.unexpressed)
 
@@ -403,7 +403,7 @@ def test_another_model_is_for_llama_cpp_alone(tmp_path):
         tokens=(None, None, b"\xe6", b"b", b"ab", "▁".encode(), None),
         special_tokens={"<unk>": 0, "<s>": 1},
         unk_id=0,
-        unexpressed=('tokenizer.ggml.model "gemma4", which is not known here',),
+        unexpressed=('tokenizer.ggml.model "gemma4", which tokgate does not know',),
     )
     assert vocabulary.normalizer.escape_whitespaces
 
@@ -411,10 +411,15 @@ def test_another_model_is_for_llama_cpp_alone(tmp_path):
 @pytest.mark.parametrize(
     ("model", "base", "changes", "step"),
     [
-        ("gpt2", GGUF_BPE, {"merges": ["a x"]}, "needs a token that is not there"),
+        ("gpt2", GGUF_BPE, {"merges": ["a x"]}, "needs a missing token"),
         ("gpt2", GGUF_BPE, {"tokens": ["日", *"bĠcdefg"]}, 'the token "日" beyond the byte'),
-        ("gpt2", GGUF_BPE, {"token_type": [9] * 8}, "token_type[0] 9, which is no type"),
-        ("gpt2", GGUF_BPE, {"pre": "martian"}, 'pre "martian", whose pattern is not known here'),
+        ("gpt2", GGUF_BPE, {"token_type": [9] * 8}, "token_type[0] 9, which is not a type"),
+        (
+            "gpt2",
+            GGUF_BPE,
+            {"pre": "martian"},
+            '"martian", whose pattern tokgate does not know',
+        ),
         ("llama", GGUF_PIECES, {"scores": None}, "pieces without tokenizer.ggml.scores"),
         ("bert", GGUF_PIECES, {"token_type": [2, 9, 1, 1, 1, 1]}, "token_type[1] 9"),
     ],

@@ -59,7 +59,7 @@ def nothing_remembered():
     [
         ("", "empty"),
         ("tekken_24091", "tekken_240911"),
-        ("o200k_base", "tiktoken:o200k_base was meant"),
+        ("o200k_base", "did you mean tiktoken:o200k_base?"),
         ("nothing-like-it", "an embedded name"),
         ("tiktoken:o200k", "o200k_base"),
         ("no/such/file.tiktoken#pattern=gpt2", "no such file"),
@@ -71,7 +71,7 @@ def nothing_remembered():
         (f"{HERE}/unigram_bytes.model#pattern=gpt2", "does not apply"),
         (f"{HERE}/toy_file_words.json#pattern=gpt2", "does not apply"),
         (f"{HERE}/README.md", "format not recognised"),
-        (f"{HERE}/README.md", "vocab.txt, and vocab.json with merges.txt"),
+        (f"{HERE}/README.md", "vocab.txt, or vocab.json with merges.txt"),
         ("hf:org/name@", "revision"),
         *((f"random:{rest}", KINDS) for rest in ("", "bpe", "bpe:", "bpe:x", "no:1")),
     ],

@@ -18,7 +18,7 @@ def test_a_run_that_breaks_off_is_finished_and_reported(debug, tmp_path, monkeyp
     arguments = ["run", "--vocab=toy_bytes", "--impl=bpe.heap", "--impl=bpe.naive", *debug]
     done = here(*arguments, f"--out={tmp_path}")
     assert done.returncode == 3, done.stderr
-    told = r"broke off \(ValueError: a fault, at test_run.py:\d+\): what was found so far is here"
+    told = r"internal error \(ValueError: a fault, at test_run.py:\d+\): these are the results"
     assert re.search(told, done.stderr)
     assert "Traceback" not in done.stderr
     logging.getLogger("harness").setLevel(logging.NOTSET)

@@ -79,12 +79,12 @@ def test_a_study_writes_all_and_begins_anew_once_it_came_to_its_end(tmp_path):
 @pytest.mark.parametrize(
     ("error", "status", "how"),
     [
-        (KeyboardInterrupt(), 130, "interrupted before its end"),
-        (Terminated(), 143, "interrupted before its end"),
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (Terminated(), 143, "interrupted"),
         (
             ZeroDivisionError("no\nmore"),
             exit_statuses.CANNOT_START,
-            "broke off (ZeroDivisionError: no, at test_steps.py:",
+            "internal error (ZeroDivisionError: no, at test_steps.py:",
         ),
     ],
 )
@@ -124,8 +124,8 @@ def test_another_study_that_was_cut_off_is_kept_beside(tmp_path):
 @pytest.mark.parametrize(
     ("line", "at", "told"),
     [
-        ('{"event": "Phase", "text": "of a run"}', 0, r"has a run\.jsonl that is not of counting"),
-        ("{", 2, r"damaged \(line 3: .*remove it to begin anew"),
+        ('{"event": "Phase", "text": "of a run"}', 0, r"its run\.jsonl is not of counting"),
+        ("{", 2, r"damaged \(line 3: .*remove it to start again"),
     ],
 )
 def test_the_record_of_something_else_is_left_alone(line, at, told, tmp_path):

@@ -205,7 +205,7 @@ class Batches(Base):
     ("implementation", "rule", "words"),
     [
         (NoAbout(), "about", "is a NoneType, not an About"),
-        (SaysTrue(), "supports", "True, neither None nor a line"),
+        (SaysTrue(), "supports", "True, not None or a line"),
         (LoadsNothing(), "load", "a NoneType without an encode method"),
         (Raises(), "survival", "errored (UnicodeDecodeError"),
         (RejectsText(), "equivalence", "mine: rejected (too much)"),

@@ -121,7 +121,7 @@ def test_a_class_that_cannot_be_made_cannot_start(plugin):
 def test_a_class_that_needs_arguments_is_told_what_an_adapter_is(plugin, arguments):
     plugin.write_text(f"class Mine:\n    def __init__(self, {arguments}): ...\n")
     line = str(fault(f"{plugin}:Mine"))
-    assert "Mine cannot be made without path; name an adapter for it: a class without" in line
+    assert "Mine cannot be created without path; name an adapter for it: a class without" in line
     assert "fails to import" not in line
 
 

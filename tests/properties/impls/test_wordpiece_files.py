@@ -58,7 +58,7 @@ def test_without_a_normalizer_nothing_changes():
     [
         ({"normalizer": {"type": "Nmt"}}, "normalizer Nmt {"),
         ({"pre_tokenizer": None}, "pre_tokenizer null"),
-        ({"model": {"unk_token": "<no>"}}, 'model.unk_token "<no>", which is no token'),
+        ({"model": {"unk_token": "<no>"}}, 'model.unk_token "<no>", which is not a token'),
         (
             {"added_tokens": [{"id": len(document()["model"]["vocab"]), "content": "a b"}]},
             'the added token "a b" that is not special, of a WordPiece model',

@@ -33,7 +33,7 @@ def played(*events, library="lib"):
     return MatchPlayed(library, "1.0", "", "toy", "ref", f"{library}/toy"), record
 
 
-CUT = played(ended("fail", ("interrupted: what was found so far is here",), complete=False))
+CUT = played(ended("fail", ("interrupted: these are the results so far",), complete=False))
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ CUT = played(ended("fail", ("interrupted: what was found so far is here",), comp
     [
         (played(ended()), "agrees", "agrees", "50 comparisons with ref"),
         (CUT, "broke-off", "broke off",
-         "interrupted: what was found so far is here; 50 comparisons with ref"),
+         "interrupted: these are the results so far; 50 comparisons with ref"),
         (played(GONE, ended()), "broke-off", "broke off",
          "it died 3 times; 50 comparisons with ref"),
         (played(), "broke-off", "broke off", "the record ends before the run did"),

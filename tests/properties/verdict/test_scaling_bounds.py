@@ -137,8 +137,8 @@ def memory_cell(rate, verdict="ordinary", power=1.0):
 LITTLE, MUCH = memory_cell(60.0), memory_cell(1030.0, "hungry")
 SQUARED = memory_cell(244.0, "superlinear", 2.0)
 SMALL = Bound("none", "a small machine", memory=64)
-MANY = "it takes 1,030 bytes of memory a byte (1,030 bytes a byte at 32 KiB, 1,030 at 128 KiB)"
-FASTER = "its memory grows faster than the input (244 bytes a byte at 4 KiB, 7,808 at 128 KiB)"
+MANY = "it takes 1,030 bytes of memory per byte (1,030 bytes per byte at 32 KiB, 1,030 at 128 KiB)"
+FASTER = "its memory grows faster than the input (244 bytes per byte at 4 KiB, 7,808 at 128 KiB)"
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_memory(one, bounds, own, outcome, line):
 def test_what_is_written_in_python_may_take_the_memory_that_its_numbers_take():
     judged = judge_growth([memory_cell(300.0), MUCH], [], (), MINE, MINE)
     assert [one.outcome for one in judged] == ["pass", "fail"]
-    assert {one.bound for one in judged} == {"512 bytes a byte"}
+    assert {one.bound for one in judged} == {"512 bytes per byte"}
 
 
 ENTRY = '[[scaling]]\nbound = "linear"\nreason = "r"\n'
