@@ -61,7 +61,18 @@ def named_options():
     for page, text in pages().items():
         for code in CODE.findall(prose(text)):
             # Environment assignments and other programs' lines are told by their first word.
-            if code.split()[0] in ("make", "pip", "python", "systemd-run", "towncrier", "git"):
+            if code.split()[0] in (
+                "make",
+                "pip",
+                "python",
+                "systemd-run",
+                "towncrier",
+                "git",
+                "uv",
+                "uvx",
+                "pipx",
+                "env",
+            ):
                 continue
             for option in re.findall(r"(?<![\w-])--[a-z][a-z-]+", code):
                 yield page, option

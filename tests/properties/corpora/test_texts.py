@@ -166,6 +166,7 @@ def test_folders_patterns_and_standard_input(tmp_path):
         ("a.txt", b"a", "#as=pdf", r"no such format 'pdf'; there are text, jsonl"),
         ("a.txt", b"a", "#colour=red", r"no such option 'colour' after #; there are as, by, field"),
         ("a.txt.gz", gzip.compress(b"a" * 99, mtime=0)[:20], "", r"is damaged, or cut short"),
+        ("a.txt.zst", zstd.compress(b"a" * 99)[:-4], "", r"is damaged, or cut short"),
         ("a.csv", b"id;text\n1;hello, you\n", "", "parted by semicolons"),
         ("a.txt", "a".encode("utf-16"), "", "is UTF-16, .*iconv -f"),
         ("a.csv", b"\xfe\xff\0a", "", "is UTF-16, .*iconv -f"),
