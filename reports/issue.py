@@ -93,7 +93,7 @@ def _blocks(found: Found, record: RunRecord, script: str) -> Iterator[Block]:
         f" ({found.mode}): ", Span(found.difference, "code"),
     ))  # fmt: skip
     yield Heading(f"Smallest input ({size})", 2)
-    yield Code(f"{shown}\n", style="expect")
+    yield Code(str(shown), style="expect")
     if len(found.input) <= MOST_HEX:
         yield Paragraph(("As hexadecimal bytes: ", Span(found.input.hex(" ") or "none", "code")))
     yield Heading("What each gives", 2)
@@ -105,7 +105,7 @@ def _blocks(found: Found, record: RunRecord, script: str) -> Iterator[Block]:
     for one in found.partition:
         if one.message:
             yield Paragraph(f"Message of {', '.join(one.implementations)}:")
-            yield Code(f"{one.message[-MAX_MESSAGE:]}\n", style="log")
+            yield Code(one.message[-MAX_MESSAGE:], style="log")
     yield Heading("Versions", 2)
     have = {one: record.versions[one] for one in (*names, *ITSELF) if one in record.versions}
     machine = {"machine": record.started.machine} if record.started else {}

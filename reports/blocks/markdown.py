@@ -24,6 +24,9 @@ from reports.blocks.html import link
 MOST = 50
 """Rows of a table: beyond that a reader wants the page."""
 
+SEVERAL_LINES = frozenset({"expect", "log"})
+"""Styles of code that is shown as the lines that it has."""
+
 EMOJI = {**ICONS, "pass": "✅", "fail": "❌", "incomplete": "❔", "not-examined": "❔"}
 """Signs of banners that are seen among others."""
 
@@ -100,7 +103,8 @@ def _shown(one: Code | Facts | Heading | Items | Paragraph | Table) -> str:
         case Facts():
             return " · ".join(f"{escape(name)} {inline(told)}" for name, told in one.pairs)
         case Code():
-            return fenced(one.text) if "\n" in one.text else code(one.text)
+            # A line feed in what is one line, such as a command, begins no line here.
+            return fenced(one.text) if one.style in SEVERAL_LINES else code(one.text)
         case Table():
             return "\n".join(f"| {' | '.join(line)} |" for line in _lines(one))
 
