@@ -28,7 +28,7 @@ AT_MOST = {
     "harness/findings": 15_000,
     "harness/cli": 18_600,
     "harness/studies": 105_300,
-    "reports": 46_700,
+    "reports": 46_800,
     "tests": 330_900,
 }
 """Tokens of code, by room."""
