@@ -106,7 +106,8 @@ class Reach:
         if not data.exists():
             command = [*PYTEST, "--timeout", str(SLOW), "-o", "timeout_method=signal"]
             command += ["-n", str(jobs), "--dist", "worksteal", "--report-log", str(times)]
-            command += ["--ignore", ENDLESS, "--cov", "--cov-config", str(configuration(out)), "--cov-context", "test"]
+            command += ["--ignore", ENDLESS, "--cov", "--cov-config", str(configuration(out))]
+            command += ["--cov-context", "test"]
             subprocess.run([*command, "--cov-report", "", *TESTS], check=False, env=interpreted())
         lines = map(json.loads, times.read_text().splitlines())
         calls = [one for one in lines if one.get("when") == "call"]
