@@ -163,9 +163,11 @@ def tells(mutant: MutationSpec) -> bool:
 
     Nor is it ``strict=True``, which is there for what never happens.
     """
-    if mutant.definition_name is None or mutant.operator_name == "core/RemoveDecorator":
+    if mutant.operator_name == "core/RemoveDecorator":
         return False
     line, column = mutant.start_pos
+    if not any(first < line <= last for first, last in functions(mutant.module_path)):
+        return False
     if lines(mutant.module_path)[line - 1][:column].endswith("strict="):
         return False
     return not any(a <= mutant.start_pos < b for a, b in annotations(mutant.module_path))
@@ -175,6 +177,14 @@ def tells(mutant: MutationSpec) -> bool:
 def lines(path: Path) -> list[str]:
     """The lines of a file."""
     return path.read_text().splitlines()
+
+
+@cache
+def functions(path: Path) -> list[tuple[int, int]]:
+    """The lines in which each function of a file begins and ends."""
+    nodes = ast.walk(ast.parse(path.read_text()))
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef)
+    return [(one.lineno, one.end_lineno or 0) for one in nodes if isinstance(one, kinds)]
 
 
 @cache
