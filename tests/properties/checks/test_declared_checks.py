@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from harness.checks import CHECKS
+from harness.checks import CHECKS, inputless
 from harness.checks.another_way import AsksAgain
 from harness.checks.base import Check, Judgement, Observation, Severity, ids_of
 from harness.cli.commands.list import rows
@@ -139,3 +139,10 @@ def test_a_finding_of_a_check_that_is_not_known_here_is_shown():
     [bucket] = told("palindromes").buckets
     assert severity(bucket.example) == "wrong service"
     assert bucket.headline.startswith("tokenizers: palindromes")
+
+
+def test_only_what_shows_alone_may_have_no_input_that_brings_it_back():
+    assert {name for name in CHECKS if inputless(f"{name}/bpe/raw/ids/Z/mine")} == {
+        name for name, check in CHECKS.items() if check.alone
+    }
+    assert not inputless("unknown-check/determinism/raw")
