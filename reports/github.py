@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from corpora.plain_text import one_line
+from corpora.plain_text import one_line, printable_line
 from harness.events import FAIL
 from reports.blocks.units import plural
 from reports.faults import Fault, faults, place
@@ -48,7 +48,8 @@ def _commands(kind: str, told: list[Fault]) -> Iterator[str]:
         shown = "\n".join(
             one_line(line, MAX_MESSAGE) for text in lines for line in text.split("\n")
         )
-        file, title = _property(one.place.path), _property(one_line(one.title, 200))
+        # A path with odd characters leads nowhere then, but prints none of them.
+        file, title = map(_property, (printable_line(one.place.path), one_line(one.title, 200)))
         where = f"file={file},line={one.place.line},title={title}"
         yield f"::{kind} {where}::{_data(shown)}"
 

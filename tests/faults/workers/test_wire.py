@@ -145,7 +145,7 @@ def forged(**fields):
         ({"status": b""}, "gave 0 outcomes for 1 inputs"),
         ({"ends": bytes(7)}, "ends: buffer size must be a multiple"),
         ({"ends": bytes(16)}, "gave 1 outcomes for 1 inputs"),
-        ({"status": b"\x63"}, "an outcome of no kind"),
+        ({"status": b"\x63"}, "an outcome of an unknown kind"),
         ({"ends": b"\xff" * 8}, "ends that go backwards"),
         ({"ends": b"\x01" + bytes(7)}, "ends that go backwards or too far"),
         ({"text": {"data": b"", "ends": b"\x01" + bytes(7)}}, "ends of texts that go backwards"),
