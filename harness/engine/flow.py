@@ -364,7 +364,7 @@ def begun(plan: Plan, command: str) -> Started:
         command=command,
         versions=versions(plan),
         machine=machine(),
-        specs={one.name: from_anywhere(one.spec) for one in plan.participants},
+        specs={one.name: one.origin or from_anywhere(one.spec) for one in plan.participants},
         references=sorted(plan.references),
         timeout=plan.limits.seconds,
         memory=plan.limits.memory,
