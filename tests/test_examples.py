@@ -160,7 +160,7 @@ def commit(runner, *, wrong, version="1.0"):
 @pytest.mark.thorough
 @pytest.mark.first
 def test_the_gate_of_a_pull_request(runner):
-    gate = {"budget": "12s", "args": FAST}
+    gate = {"budget": "3s", "args": FAST}
     commit(runner, wrong=False)
     assert runner.job("pull-request.yml", **gate), runner.log
     assert any("::notice::tokgate: no comment" in one for one in runner.log)
@@ -199,7 +199,7 @@ def test_the_gate_of_a_pull_request(runner):
 @pytest.mark.thorough
 @pytest.mark.first
 def test_a_bug_that_was_fixed_is_green_in_the_next_night(runner):
-    night = {"budget": "12s", "args": FAST + QUICK + "--database=.hypothesis/examples\n"
+    night = {"budget": "3s", "args": FAST + QUICK + "--database=.hypothesis/examples\n"
              "--restart-if-changed"}  # fmt: skip
     campaigns = []
 
