@@ -17,7 +17,7 @@ TOKGATE = str(Path(sys.executable).with_name("tokgate"))
 ROOT = Path(__file__).parents[2]
 
 
-def tokgate(*arguments, seconds=170, folder=None):
+def tokgate(*arguments, seconds=600, folder=None):
     """Run ``tokgate`` with these arguments in ``folder``; it must end within ``seconds``."""
     return subprocess.run(
         [TOKGATE, *arguments],
