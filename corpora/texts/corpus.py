@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from corpora.generators.material import is_text
 from corpora.texts.documents import (
     MAX_DOCUMENT_BYTES,
     Document,
@@ -152,7 +153,7 @@ class Corpus:
             if seen.add(record.data):
                 reading.duplicates += 1
                 continue
-            if not record.data.isascii() and not is_utf8(record.data):
+            if not record.data.isascii() and not is_text(record.data):
                 reading.not_utf8 += 1
             reading.documents += 1
             reading.bytes += len(record.data)
@@ -187,15 +188,6 @@ def ordered(sources: Sequence[Source], seed: int | None) -> Iterator[Part]:
     if len(parts) > 1:
         random.Random(f"texts/{seed}").shuffle(parts)
     yield from parts
-
-
-def is_utf8(data: bytes) -> bool:
-    """Whether bytes are well-formed UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def _records(part: Part) -> Iterator[Record | Fault]:

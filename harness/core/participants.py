@@ -21,6 +21,11 @@ class Participant:
     implementation: Implementation
     origin: str = ""
 
+    @property
+    def title(self) -> str:
+        """Its name and its version: ``tiktoken 0.12.0``."""
+        return f"{self.name} {self.about.version}".rstrip()
+
     def can(self, capability: Capability) -> bool:
         """Whether it claims the capability."""
         return capability in self.about.capabilities

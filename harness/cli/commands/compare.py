@@ -61,7 +61,7 @@ def command(
     both = sources.resolve(a), sources.resolve(b)
     readers = reader(both[0]), reader(both[1])
     corpus = options.texts_of(texts)
-    names = " and ".join(f"{one.name} {one.about.version}".rstrip() for one in readers)
+    names = " and ".join(one.title for one in readers)
     line = f"comparing {a} with {b} {seconds_text(seconds)}, as {names} encode them"
     progress = Progress(line, seconds)
     limits = options.limits_of(timeout, memory)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import AddedToken, RankOrder, Vocabulary
@@ -95,10 +96,8 @@ def settings(a: Vocabulary, b: Vocabulary) -> list[Setting]:
 
     Those of a normalizer come one by one, and then together.
     """
-    found = list(_switched(a, b, "normalizer"))
-    if len(found) > 1:
-        found.append(Setting("normalizer", joined(found), {"normalizer": a.normalizer}))
-    single = [one for one in found if one.name != "normalizer"]
+    normalizer = [*_switched(a, b, "normalizer")]
+    single = [*normalizer]
     if a.wordpiece is not None and b.wordpiece is not None:
         single += _switched(a, b, "wordpiece")
     if a.splits != b.splits:
@@ -113,12 +112,13 @@ def settings(a: Vocabulary, b: Vocabulary) -> list[Setting]:
         added = tuple(replace(one, id=known.get(one.id, one.id)) for one in a.added_tokens)
         part = {"special_tokens": special, "added_tokens": added}
         single.append(Setting("added-tokens", words, part))
-    every = single + [one for one in found if one.name == "normalizer"]
+    together, whole = [], {"normalizer": a.normalizer, "wordpiece": a.wordpiece}
+    if len(normalizer) > 1:
+        together.append(Setting("normalizer", joined(normalizer), {"normalizer": a.normalizer}))
     if len(single) > 1:
-        parts = {name: value for one in every for name, value in one.part.items()}
-        whole = parts | {"normalizer": a.normalizer, "wordpiece": a.wordpiece}
-        every.append(Setting("settings", joined(single), whole))
-    return every
+        parts = {name: value for one in single for name, value in one.part.items()}
+        together.append(Setting("settings", joined(single), parts | whole))
+    return single + together
 
 
 def joined(several: Iterable[Setting]) -> str:
@@ -184,6 +184,7 @@ def some(items: Sequence[str]) -> str:
 # Tokens, merges and scores.
 
 
+@lru_cache(maxsize=2)  # the two that are compared
 def spelled(vocabulary: Vocabulary) -> dict[int, tuple[bytes, int]]:
     """What tells each id apart: what it spells, and which of those that spell the same it is."""
     if vocabulary.pieces:
@@ -207,16 +208,20 @@ def numbering(a: Vocabulary, b: Vocabulary) -> dict[int, int]:
 
 def token_lines(a: Vocabulary, b: Vocabulary) -> list[str]:
     """What is to be said of the tokens of two vocabularies, whatever texts show."""
-    mine, theirs = spelled(a), spelled(b)
     moved = [i for i, other in numbering(a, b).items() if i != other]
     lines = []
     if moved:
-        lines.append(f"{len(moved):,} of A's {len(mine):,} tokens have another id in B")
-    for ours, others, owner in ((mine, theirs, "A"), (theirs, mine, "B")):
-        known = {*others.values()}
-        if alone := [literal(key[0]) for key in ours.values() if key not in known]:
-            lines.append(f"only {owner} has the tokens {some(alone)}")
+        lines.append(f"{len(moved):,} of A's {len(spelled(a)):,} tokens have another id in B")
+    for owner, ids in (("A", alone(a, b)), ("B", alone(b, a))):
+        if ids:
+            lines.append(f"only {owner} has the tokens {some([*map(literal, ids.values())])}")
     return lines
+
+
+def alone(a: Vocabulary, b: Vocabulary) -> dict[int, bytes]:
+    """The tokens that the first vocabulary has and the second one has not, by their ids."""
+    known = {*spelled(b).values()}
+    return {i: key[0] for i, key in spelled(a).items() if key not in known}
 
 
 @dataclass(frozen=True)
@@ -260,12 +265,11 @@ class ModelDifferences:
 
 def model_differences(a: Vocabulary, b: Vocabulary) -> ModelDifferences:
     """What the models of two vocabularies differ in."""
-    mine, theirs = spelled(a), spelled(b)
-    tokens = {}
-    for ours, others, lacking in ((mine, theirs, "B"), (theirs, mine, "A")):
-        known = {*others.values()}
-        for i, (text, _) in ((i, key) for i, key in ours.items() if key not in known):
-            tokens[text] = f"{lacking} lacks the token {literal(text)} (id {i:,})"
+    tokens = {
+        text: f"{lacking} lacks the token {literal(text)} (id {i:,})"
+        for lacking, ids in (("B", alone(a, b)), ("A", alone(b, a)))
+        for i, text in ids.items()
+    }
     return ModelDifferences(tokens, dict(_merges(a, b)), dict(_scores(a, b)))
 
 

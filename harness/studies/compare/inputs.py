@@ -6,6 +6,7 @@ from itertools import chain, islice, zip_longest
 from typing import TYPE_CHECKING
 
 from corpora.generators.catalog import generators
+from corpora.generators.material import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -45,7 +46,7 @@ def texts(
     both = zip_longest(*map(_own, (a, b)), fillvalue=b"")
     own = dict.fromkeys(chain.from_iterable(both))
     if len(telling) <= FEW:
-        yield from ((OWN, one) for one in own if readable(one) and any(k in one for k in telling))
+        yield from ((OWN, one) for one in own if is_text(one) and any(k in one for k in telling))
     streams = [(OWN, iter(own), TOKENS)]
     made = generators().values()
     streams += [(GENERATED, one.cases(v, seed), TURN) for one in made for v in (a, b)]
@@ -55,22 +56,13 @@ def texts(
             some = [*islice(cases, turn)]
             if not some:
                 streams.remove(stream)
-            yield from ((origin, one) for one in some if len(one) <= LONGEST and readable(one))
+            yield from ((origin, one) for one in some if len(one) <= LONGEST and is_text(one))
 
 
 def _own(vocabulary: Vocabulary) -> Iterator[bytes]:
     """The text of each token."""
     for token in vocabulary.tokens:
         yield (token or b"").replace("\u2581".encode(), b" ")
-
-
-def readable(data: bytes) -> bool:
-    """Whether bytes are UTF-8."""
-    try:
-        data.decode()
-    except UnicodeDecodeError:
-        return False
-    return True
 
 
 def batches(stream: Iterator[Text]) -> Iterator[list[Text]]:

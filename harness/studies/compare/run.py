@@ -50,12 +50,10 @@ CAUSES = 8
 MINIMISING = 20.0
 """Seconds for making the texts of all causes small, after the budget."""
 
-ENGINES, UNKNOWN = "engines", "elsewhere"
+ENGINES = "engines"
+"""The kind of a difference that is not in the files."""
 
 SPACE = "\u2581".encode()
-
-Spelled = dict[int, tuple[bytes, int]]
-"""What tells the ids of a vocabulary apart (:func:`differences.spelled`)."""
 
 Key = tuple[str, str]
 """A cause: its kind, and its words."""
@@ -101,7 +99,7 @@ class CompareStudy(SteppedStudy):
 
         Raises ImplementationError where a vocabulary cannot be loaded.
         """
-        told = [f"{one.name} {one.about.version}".rstrip() for one in self.readers]
+        told = [one.title for one in self.readers]
         report = Comparison(*self.sources, told, self.seed, self.command)
         try:
             with contextlib.ExitStack() as stack:
@@ -137,7 +135,7 @@ class Comparing:
         if not self.apart:
             self.model = differences.model_differences(self.a, self.b)
             self._differing = differences.settings(self.a, self.b)
-        self.found: dict[tuple[Key, str], Found] = {}
+        self.found: dict[Key, Found] = {}
         self.clock = Countdown(study.budget)
         self.sides = [
             self._opened(who, what)
@@ -195,9 +193,10 @@ class Comparing:
         differing = [data for data, row in zip(datas, rows, strict=True) if self.differ(row)]
         if differing and self._report.looked_into < LOOKED_INTO:
             for data, key in zip(differing, self.causes(differing, mode), strict=True):
-                one = self.found.setdefault((key, mode.label), Found(0, mode, data))
+                one = self.found.setdefault(key, Found(0, mode, data))
                 one.texts += 1
-                one.smallest = min(one.smallest, data, key=len)
+                if len(data) < len(one.smallest):
+                    one.mode, one.smallest = mode, data
             self._report.looked_into += len(differing)
         return differing
 
@@ -246,7 +245,7 @@ class Comparing:
             words = (
                 self.apart or "no plain implementation runs both files, so that no cause is known"
             )
-            return [(UNKNOWN, words)] * len(datas)
+            return [(differences.ELSEWHERE, words)] * len(datas)
         both = [side.encode(datas, mode) for side in self._plain]
         wanted = [self.answer(one) for one in both[0]]
         found: dict[int, Key] = {}
@@ -270,7 +269,7 @@ class Comparing:
     def _in_the_model(self, data: bytes, rows: Sequence[Outcome]) -> Key:
         used = [
             spelled[one][0]
-            for spelled, row in zip(self._spelled, rows, strict=True)
+            for spelled, row in zip(map(differences.spelled, (self.a, self.b)), rows, strict=True)
             for one in (row.ids if isinstance(row, Encoded) else ())
             if one in spelled
         ]
@@ -281,14 +280,9 @@ class Comparing:
 
     def _told(self, tell: Callable[[Event], None], seconds: float) -> None:
         """Make the smallest text of each cause smaller, and put all causes into the report."""
-        kept: dict[Key, Found] = {}
-        for (key, _), one in sorted(self.found.items(), key=lambda item: len(item[1].smallest)):
-            known = kept.setdefault(key, one)
-            if known is not one:
-                known.texts += one.texts
-        chosen = sorted(kept.items(), key=lambda item: -item[1].texts)[:CAUSES]
-        self._report.further_causes = len(kept) - len(chosen)
-        shown = {words for _, words in kept}
+        chosen = sorted(self.found.items(), key=lambda item: -item[1].texts)[:CAUSES]
+        self._report.further_causes = len(self.found) - len(chosen)
+        shown = {words for _, words in self.found}
         single = (one.words for one in self._differing if one.name not in differences.TOGETHER)
         static = [*single, *self.model.words]
         self._report.not_shown = [words for words in static if words not in shown]
@@ -307,16 +301,15 @@ class Comparing:
 
         text, minimal = shrink(found.smallest, failing, seconds)
         [row] = self._rows([text], found.mode)
-        a, b = map(self._row, row, self._spelled)
+        a, b = map(row_of, row, (self.a, self.b))
         coded, label = base64.b64encode(text).decode(), found.mode.label
         return Cause(kind, words, found.texts, literal(text), coded, label, a, b, minimal)
 
-    @cached_property
-    def _spelled(self) -> tuple[Spelled, Spelled]:
-        return differences.spelled(self.a), differences.spelled(self.b)
 
-    def _row(self, outcome: Outcome, spelled: Spelled) -> Row:
-        if not isinstance(outcome, Encoded):
-            return Row([], [], str(outcome))
-        tokens = [literal(spelled[one][0]) if one in spelled else "?" for one in outcome.ids]
-        return Row([*outcome.ids], tokens)
+def row_of(outcome: Outcome, vocabulary: Vocabulary) -> Row:
+    """What a vocabulary makes of a text, as it is told."""
+    if not isinstance(outcome, Encoded):
+        return Row([], [], str(outcome))
+    spelled = differences.spelled(vocabulary)
+    tokens = [literal(spelled[one][0]) if one in spelled else "?" for one in outcome.ids]
+    return Row([*outcome.ids], tokens)

@@ -5,6 +5,7 @@ from dataclasses import fields, replace
 from hypothesis import given
 from hypothesis import strategies as st
 
+from corpora.generators.material import is_text
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import AddedToken, Merges, Normalizer
 from harness.studies.compare import differences, inputs
@@ -95,4 +96,4 @@ def test_texts_are_given_ones_then_tokens_then_generated_ones():
     assert "the" in first[0][1].decode()
     origins = {origin for batch in [first, *(next(made) for _ in range(3))] for origin, _ in batch}
     assert origins == {inputs.OWN, inputs.GENERATED}
-    assert all(inputs.readable(data) for _, data in first)
+    assert all(is_text(data) for _, data in first)
