@@ -8,8 +8,11 @@ import platform
 
 
 def now() -> str:
-    """This second, in UTC: ``2026-01-31T12:00:00+00:00``."""
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+    """This moment, in UTC, so finely that a ledger keeps short runs in their order.
+
+    ``2026-01-31T12:00:00.123+00:00``
+    """
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
 
 
 def machine() -> str:

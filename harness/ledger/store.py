@@ -102,9 +102,9 @@ def _scripts(findings: Iterable[Found], folder: Path) -> Iterator[Script]:
 
 
 def in_utc(time: str) -> str:
-    """An ISO 8601 time in UTC, to the second: as a string it sorts as it does as a time."""
+    """An ISO 8601 time in UTC: as a string it sorts as it does as a time."""
     moment = datetime.datetime.fromisoformat(time)
-    return moment.astimezone(datetime.UTC).isoformat(timespec="seconds")
+    return moment.astimezone(datetime.UTC).isoformat()
 
 
 def open_existing(where: str) -> Engine:
