@@ -18,18 +18,18 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "corpora": 70_400,
-    "impls": 144_700,
-    "impls/fast": 40_700,
-    "harness": 242_100,
+    "corpora": 70_500,
+    "impls": 144_800,
+    "impls/fast": 40_800,
+    "harness": 242_200,
     "harness/workers": 22_400,
     "harness/engine": 24_800,
     "harness/checks": 18_000,
     "harness/findings": 15_000,
     "harness/cli": 18_600,
-    "harness/studies": 105_200,
+    "harness/studies": 105_300,
     "reports": 46_800,
-    "tests": 331_600,
+    "tests": 331_700,
 }
 """Tokens of code, by room."""
 

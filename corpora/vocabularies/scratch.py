@@ -41,11 +41,23 @@ _being_made: list[int] = []
 """The locked descriptor of a folder that has no owner yet."""
 
 
+def system_folder() -> Path:
+    """Return the system's folder for temporary files, from now on that of ``tempfile``, too.
+
+    Left to itself, ``tempfile`` writes a file to see whether it can, which a kill leaves there.
+    """
+    if tempfile.tempdir is None:
+        given = os.environ.get("TMPDIR") or "/tmp"
+        if Path(given).is_dir() and os.access(given, os.W_OK | os.X_OK):
+            tempfile.tempdir = str(Path(given).absolute())
+    return Path(tempfile.gettempdir())
+
+
 def folder() -> Path:
     """Return the folder of this process, made at the first call. Raises OSError."""
     global _made  # noqa: PLW0603 (there is one such folder in a process)
     with _making:
-        where = Path(tempfile.gettempdir())
+        where = system_folder()
         # A process that was forked makes its own: the other one's is not its to remove.
         ours = _made is not None and _made[0] == os.getpid() and _made[1].parent == where
         if _made is None or not ours or not _made[1].is_dir():

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import IO, Any
 
 from corpora.plain_text import printable_line
+from corpora.vocabularies import scratch
 
 KEPT_BYTES = 64 << 10
 """How many of the last bytes that were printed are read."""
@@ -99,7 +100,9 @@ def _diverted() -> Iterator[Aside]:
     streams: list[Any] = [sys.stdout, sys.stderr]
     with contextlib.ExitStack() as stack:
         file = stack.enter_context(
-            tempfile.TemporaryFile("w+", buffering=1, encoding="utf-8", errors="replace")
+            tempfile.TemporaryFile(
+                "w+", buffering=1, encoding="utf-8", errors="replace", dir=scratch.system_folder()
+            )
         )
         saved, terminals = [], []
         for number, stream in enumerate(streams, 1):

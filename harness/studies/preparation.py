@@ -12,6 +12,7 @@ import hashlib
 import os
 import sys
 import threading
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from importlib import metadata
@@ -76,8 +77,22 @@ def prepare(plan: Plan, emit: Callable[[Event], None], stop: threading.Event) ->
     nothing = FindingTracker(progress.consume, lambda *_: None, (), plan.versions)
     run = RunState(part, progress.consume, nothing)
     run.stop = stop
-    Preparations(run, progress, missing).run(None, part.visited)
+    Preparations(run, progress, missing).run(None, mixed(part))
     return len(missing)
+
+
+def mixed(plan: Plan) -> list[str]:
+    """The vocabularies, one of each algorithm before a second of any.
+
+    What two vocabularies need at the same time is compiled once, while one of them waits.
+    """
+    before = Counter[str]()
+    turns: dict[str, int] = {}
+    for source in plan.visited:
+        algorithm = embedded.algorithm(source) or plan.vocabularies[source]().algorithm
+        turns[source] = before[algorithm]
+        before[algorithm] += 1
+    return sorted(turns, key=turns.__getitem__)
 
 
 def unprepared(plan: Plan) -> dict[str, list[Path]]:

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 UNKNOWN_PENALTY = 10.0
 
+FLOAT = "float32"
+
 MEND = "train or export the model again"
 
 ROOMS = ("impls/unigram", "impls/kernels")
@@ -39,19 +41,23 @@ class Lexicon(NamedTuple):
     """The pieces of a vocabulary, and how a variant weighs them.
 
     trie: double array of the pieces that text can become. ids: of each of them. scores: what each
-    adds to a sum. unknown_scores: of length 1. sums: no entries; its type is that of the best sums.
-    unknown_id: of the unknown piece. byte_ids: the piece of each byte, NOWHERE for none; no entries
-    without byte fallback. fallback: a :class:`impls.unigram.variants.Fallback`. rebase_above,
-    unreached: as in :class:`impls.unigram.variants.Variant`. unreached_start: NOWHERE if the first
-    candidate is accepted whatever it is, else 0. normalization: a
+    adds to a sum. unknown_score: what the unknown piece adds. float_sums: the best sums are rounded
+    to float32 when they are kept. float_pieces, float_unknown: sums with a piece's score, or with
+    the unknown one, are rounded to float32 before they are compared. unknown_id: of the unknown
+    piece. byte_ids: the piece of each byte, NOWHERE for none; no entries without byte fallback.
+    fallback: a :class:`impls.unigram.variants.Fallback`. rebase_above, unreached: as in
+    :class:`impls.unigram.variants.Variant`. unreached_start: NOWHERE if the first candidate is
+    accepted whatever it is, else 0. normalization: a
     :class:`impls.unigram.variants.Normalization`.
     """
 
     trie: Ints
     ids: Longs
-    scores: NDArray[np.floating]
-    unknown_scores: NDArray[np.floating]
-    sums: NDArray[np.floating]
+    scores: NDArray[np.float64]
+    unknown_score: float
+    float_sums: bool
+    float_pieces: bool
+    float_unknown: bool
     unknown_id: int
     byte_ids: Longs
     fallback: int
@@ -67,19 +73,22 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
 
     Those of a large one are kept on disk.
     """
-    trie, ids, scores, unknown, byte_ids = arrays_of(
+    trie, ids, scores, byte_ids = arrays_of(
         (Pieces.of(vocabulary.pieces), variant, vocabulary.byte_fallback),
         "unigram",
         lambda: _tables(vocabulary, variant),
         *ROOMS,
     )
     unreached = -math.inf if variant.unreached is None else variant.unreached
+    float_sums = variant.sums == FLOAT
     return Lexicon(
         trie,
         ids,
         scores,
-        unknown,
-        np.empty(0, dtype=variant.sums),
+        unknown_score(vocabulary, variant),
+        float_sums,
+        float_sums and variant.scores == FLOAT,
+        float_sums and variant.unknown == FLOAT,
         NOWHERE if vocabulary.unk_id is None else vocabulary.unk_id,
         byte_ids,
         int(variant.fallback),
@@ -92,12 +101,11 @@ def make_lexicon(vocabulary: Vocabulary, variant: Variant) -> Lexicon:
 
 
 def _tables(vocabulary: Vocabulary, variant: Variant) -> tuple[NDArray[np.generic], ...]:
-    """Of the lexicon: the trie, the ids, their scores, that of the unknown piece, and byte_ids."""
+    """Of the lexicon: the trie, the ids, their scores, and byte_ids."""
     check(vocabulary, variant)
     trie, ids = double_array(segmented(vocabulary, variant))
     scores = np.array(piece_scores(vocabulary, variant), dtype=variant.scores)
-    unknown = unknown_score(vocabulary, variant)
-    return trie, ids, scores[ids], unknown, _byte_ids(vocabulary, variant)
+    return trie, ids, scores[ids].astype(np.float64), _byte_ids(vocabulary, variant)
 
 
 def texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:
@@ -154,16 +162,15 @@ def parsed(number: str) -> float:
     return -value if number.startswith("-") else value
 
 
-def unknown_score(vocabulary: Vocabulary, variant: Variant) -> NDArray[np.floating]:
-    """The score of the unknown piece, the one entry of an array of the variant's type."""
-    kind = np.dtype(variant.unknown)
+def unknown_score(vocabulary: Vocabulary, variant: Variant) -> float:
+    """The score of the unknown piece, as the variant's type has it."""
+    kind = np.dtype(variant.unknown).type
     known = [
         _read(piece.score, variant)
         for piece in vocabulary.pieces
         if piece.type in variant.minimum_over
     ]
-    lowest = np.array([min(known, default=variant.no_minimum)], dtype=kind)
-    return np.asarray(lowest - kind.type(UNKNOWN_PENALTY), dtype=kind)
+    return float(kind(min(known, default=variant.no_minimum)) - kind(UNKNOWN_PENALTY))
 
 
 def check(vocabulary: Vocabulary, variant: Variant) -> None:

@@ -3,8 +3,9 @@
 ``best[e]`` is the greatest sum of scores of a segmentation of the first e bytes. From each
 character's start the trie gives the pieces that begin there; an end is relaxed under a strict
 comparison, so among equals the earliest start stays. Where no piece covers just the character, the
-unknown piece does. The types of the arrays decide the arithmetic: one compilation for each. Read
-beside SentencePiece's ``unigram_model.cc`` (``EncodeOptimized``), llama.cpp's
+unknown piece does. An engine that adds in float32 is followed by adding in float64 and rounding:
+the sum of two float32 is the same both ways (Figueroa, "When is double rounding innocuous?",
+1995). Read beside SentencePiece's ``unigram_model.cc`` (``EncodeOptimized``), llama.cpp's
 ``llm_tokenizer_ugm_session::tokenize`` and tokenizers' ``models/unigram/model.rs``.
 """
 
@@ -99,9 +100,9 @@ def best_paths(lexicon: Lexicon, text: Bytes) -> tuple[Ints, Ints]:
     Pieces by their number in the trie, NOWHERE for the unknown one. A place that nothing reaches
     starts where the variant says.
     """
-    trie, scores, unknown_score = lexicon.trie, lexicon.scores, lexicon.unknown_scores[0]
+    trie, scores = lexicon.trie, lexicon.scores
     size = len(text)
-    best = np.full(size + 1, lexicon.unreached, dtype=lexicon.sums.dtype)
+    best = np.full(size + 1, lexicon.unreached, dtype=np.float64)
     starts = np.full(size + 1, lexicon.unreached_start, dtype=np.int32)
     pieces = np.full(size + 1, NOWHERE, dtype=np.int32)
     best[0] = 0
@@ -110,7 +111,7 @@ def best_paths(lexicon: Lexicon, text: Bytes) -> tuple[Ints, Ints]:
         if abs(best[start]) > lexicon.rebase_above:
             base = best[start]
             for end in range(start, reached + 1):
-                best[end] -= base
+                best[end] = rounded(best[end] - base, lexicon.float_sums)
         character = min(lead_length(int(text[start])), size - start)
         alone = False
         slot = ROOT if len(trie) > 0 else EMPTY
@@ -120,18 +121,26 @@ def best_paths(lexicon: Lexicon, text: Bytes) -> tuple[Ints, Ints]:
                 break
             piece = token_at(trie, slot)
             if piece != EMPTY:
-                candidate = best[start] + scores[piece]
+                candidate = rounded(best[start] + scores[piece], lexicon.float_pieces)
                 alone = alone or end - start == character
                 if candidate > best[end] or starts[end] == NOWHERE:
-                    best[end], starts[end], pieces[end] = candidate, start, piece
+                    best[end] = rounded(candidate, lexicon.float_sums)
+                    starts[end], pieces[end] = start, piece
                     reached = max(reached, end)
         end = start + character
-        candidate = best[start] + unknown_score
+        candidate = rounded(best[start] + lexicon.unknown_score, lexicon.float_unknown)
         if not alone and (candidate > best[end] or starts[end] == NOWHERE):
-            best[end], starts[end], pieces[end] = candidate, start, NOWHERE
+            best[end] = rounded(candidate, lexicon.float_sums)
+            starts[end], pieces[end] = start, NOWHERE
             reached = max(reached, end)
         start = end
     return starts, pieces
+
+
+@njit
+def rounded(number: float, to_float: bool) -> float:
+    """The number, or the float32 nearest to it."""
+    return float(np.float32(number)) if to_float else number
 
 
 @njit

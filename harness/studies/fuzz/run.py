@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import tempfile
 import threading
 import time
 import uuid
@@ -63,7 +62,7 @@ def execute(
     """
     with store.held():
         # A session that only tells what was committed starts no worker, which would do this.
-        scratch.sweep(Path(tempfile.gettempdir()))
+        scratch.sweep(scratch.system_folder())
         countdown = Countdown(plan.plan.budget.seconds, clock)
         began, known, name = now(), store.known(), uuid.uuid4().hex
         store.begin(plan.identity(), anew=anew)

@@ -142,7 +142,7 @@ def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:
     recipe = implementation.recipe(vocabulary, defect.mode)
     data = base64.b64encode(defect.input).decode("ascii")
     question = json.dumps({"ask": defect.ask, "input": data, "ids": list(defect.ids)})
-    with scratch.temporary("defect-") as folder, tempfile.TemporaryFile() as output:
+    with scratch.temporary("defect-") as folder, tempfile.TemporaryFile(dir=folder) as output:
         path = Path(folder, recipe.artifact_name)
         path.write_bytes(recipe.artifact)
         code = f"VOCABULARY = {str(path)!r}\n{recipe.code}"

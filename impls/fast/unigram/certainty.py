@@ -58,19 +58,23 @@ class Bounds(NamedTuple):
 
 def bounds_of(lexicon: Lexicon) -> Bounds | None:
     """The bounds for a vocabulary; None where no word of it can be certain."""
-    kind = lexicon.sums.dtype
-    known = np.concatenate((lexicon.scores, lexicon.unknown_scores)).astype(np.float64)
+    known = np.append(lexicon.scores, lexicon.unknown_score)
     # Where a candidate is wider than what is stored, it is not compared as it was rounded.
-    if lexicon.scores.dtype != kind or not np.all(np.abs(known) <= _HIGHEST_SCORE):
+    if lexicon.float_pieces != lexicon.float_sums or not np.all(np.abs(known) <= _HIGHEST_SCORE):
         return None
     highest = float(np.abs(known).max())
     within = LONGEST_CERTAIN * highest
     limit = min(lexicon.rebase_above, _MOST) - within
-    unit = float(np.finfo(kind).eps) / 2
+    unit = float(np.finfo(type_of_sums(lexicon)).eps) / 2
     tolerance = 2 * unit * (limit + within) + 2.0**-40
     if limit <= 0 or not math.isfinite(tolerance):
         return None
     return Bounds(limit, tolerance, highest)
+
+
+def type_of_sums(lexicon: Lexicon) -> type[np.float32 | np.float64]:
+    """The type in which the best sums are kept; where words can be certain, scores have it, too."""
+    return np.float32 if lexicon.float_sums else np.float64
 
 
 @inlined

@@ -24,7 +24,13 @@ from impls.fast.bpe.wide_rows import NO_ROW, recall_wide, remember_wide
 from impls.fast.bpe.words import keep_keys, spell
 from impls.fast.kernels.intrinsics import lacking
 from impls.fast.kernels.word_cuts import BEGINS, ENDS, cut
-from impls.fast.unigram.certainty import LONGEST_CERTAIN, UNCERTAIN, bounds_of, certain
+from impls.fast.unigram.certainty import (
+    LONGEST_CERTAIN,
+    UNCERTAIN,
+    bounds_of,
+    certain,
+    type_of_sums,
+)
 from impls.fast.unigram.cuts import make_cuts
 from impls.fast.unigram.endings import make_endings
 from impls.fast.unigram.foreign_words import FOREIGN, first_foreign, symbol_piece, tell_foreign
@@ -75,6 +81,8 @@ def by_words(vocabulary: Vocabulary, lexicon: Lexicon) -> Encode | None:
     if longest * bounds.highest > lexicon.rebase_above:
         return None
     known = make_passing(vocabulary, lexicon.rules)
+    kind = type_of_sums(lexicon)
+    unknown_scores, sums = np.full(1, lexicon.unknown_score, kind), np.empty(0, kind)
     local = threading.local()
 
     def encode(data: Bytes, ends: Longs) -> tuple[Ints, Longs]:
@@ -83,7 +91,7 @@ def by_words(vocabulary: Vocabulary, lexicon: Lexicon) -> Encode | None:
         cache = local.cache = fitting(getattr(local, "cache", None), len(text) >> 3)
         id_ends = np.empty(len(ends), dtype=np.int64)
         ids = encode_words(
-            lexicon.ids, lexicon.unknown_scores, lexicon.sums, lexicon.unknown_id,
+            lexicon.ids, unknown_scores, sums, lexicon.unknown_id,
             lexicon.byte_ids, lexicon.rebase_above, longest, nodes, pairs, pages, characters,
             foreign, weights, cuts, scores_of, bounds.limit, bounds.tolerance, cache, text,
             segments, segment_ends, id_ends,
@@ -97,9 +105,10 @@ def _tables(vocabulary: Vocabulary, lexicon: Lexicon) -> tuple[NDArray[np.generi
     """The bytes of the longest piece, where words end, scores by id and by piece, and endings."""
     pieces = segmented(vocabulary, SENTENCEPIECE)
     longest = np.array([max(map(len, pieces))], dtype=np.int64)
-    weights = np.concatenate((np.full(1, -np.inf, lexicon.scores.dtype), lexicon.scores))
-    scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, lexicon.sums.dtype)
-    scores_of[lexicon.ids] = lexicon.scores
+    scores = lexicon.scores.astype(type_of_sums(lexicon))
+    weights = np.concatenate((np.full(1, -np.inf, scores.dtype), scores))
+    scores_of = np.zeros(max(int(lexicon.ids.max()), lexicon.unknown_id) + 2, scores.dtype)
+    scores_of[lexicon.ids] = scores
     scores_of[-1] = 0  # what is added where there is no id
     endings = make_endings(pieces)
     cuts = make_cuts(pieces, lexicon.unknown_id, endings.foreign)
@@ -145,9 +154,10 @@ def encode_words(
 ) -> Ints:
     """Encode each segment; writes where an input's ids end to ``id_ends`` and returns all ids.
 
-    The first arguments are those of :class:`impls.unigram.lexicon.Lexicon`; text, segments and
-    segment_ends of :func:`impls.fast.unigram.normalizer.prepare`. longest, and from nodes to
-    weights: as in :func:`impls.fast.unigram.long_words.encode_long`. cuts: of
+    piece_ids, unknown_id, byte_ids, rebase_above: of :class:`impls.unigram.lexicon.Lexicon`.
+    unknown_scores: the unknown score alone. sums: no entries; its type is that of the best sums.
+    text, segments and segment_ends: of :func:`impls.fast.unigram.normalizer.prepare`. longest, and
+    from nodes to weights: as in :func:`impls.fast.unigram.long_words.encode_long`. cuts: of
     :func:`impls.fast.unigram.cuts.make_cuts`. scores_of: the score of each id, and last a 0. limit,
     tolerance: of :class:`impls.fast.unigram.certainty.Bounds`. cache: see
     :mod:`impls.fast.bpe.piece_cache`.

@@ -223,3 +223,18 @@ def test_threads_write_one_file_and_a_write_that_fails_leaves_nothing(tmp_path):
     with pytest.raises(OSError):
         whole_files.write(path, b"x")
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_finding_the_folder_writes_nothing(tmp_path):
+    """A kill in that moment would leave what ``tempfile`` writes to try a folder."""
+    look = "import sys; from corpora.vocabularies import scratch; sys.addaudithook("
+    look += "lambda name, given: print(given[0]) if name == 'open' and given[2] & 1 else None); "
+    look += "print(scratch.system_folder())"
+    done = subprocess.run(
+        [sys.executable, "-c", look],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        check=True,
+        text=True,
+    )
+    assert done.stdout.splitlines() == [str(tmp_path)]
