@@ -8,8 +8,8 @@ other family.
 
 from __future__ import annotations
 
-import math
 import re
+import statistics
 import time
 from typing import TYPE_CHECKING
 
@@ -22,11 +22,10 @@ from harness.workers.costly import CALL
 from harness.workers.pool import OutOfTime
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from corpora.families.base import Family
     from harness.core.comparisons import Contract
-    from harness.core.outcomes import Results
     from harness.workers.pool import WorkerPool
 
 JUMP = 100
@@ -36,11 +35,11 @@ LEAST = 200_000
 """Nanoseconds of a jump, at the least: below, a pause of the machine looks like one."""
 
 LOOK_SECONDS = 6.0
-"""Seconds for looking into the costly batches of an implementation, whatever time the run has left:
-a busy machine does not decide what is examined."""
+"""Seconds of CPU time for looking into the costly batches of an implementation, whatever time the
+run has left: a busy machine does not decide what is examined."""
 
-ROUNDS = 2
-"""Measurements of an input of which the least counts."""
+HANG_SECONDS = 60.0
+"""Seconds after which an implementation that takes no CPU time for it is taken to hang."""
 
 MOST = 2
 """Inputs of an implementation that families are made of."""
@@ -55,54 +54,43 @@ RUN = re.compile(rb"(.{1,16}?)\1{3,}", re.DOTALL)
 def jumps(pool: WorkerPool, name: str, contracts: Sequence[Contract]) -> list[bytes]:
     """The inputs of this vocabulary that cost an implementation far too much, the worst first.
 
-    CPU time decides, the lesser of two calls of each alone. An input that it failed to answer in
-    time, or died of, is one without being asked again. Raises Stopped.
+    CPU time decides, the lesser of two calls of each alone: a busy machine makes all that was
+    timed by the clock on the wall longer, so that nothing would be a jump. An input that it failed
+    to answer in time, or died of, is one without being asked again. Raises Stopped.
     """
-    end = time.monotonic() + LOOK_SECONDS
     usual, batches = pool.costly[name].taken()
-    found: dict[bytes, float] = {}
+    lost: list[bytes] = []
+    asked: dict[bytes, Contract] = {}
     for request, results in batches:
         statuses = zip(request.inputs, results.status.tolist(), strict=True)
-        lost = [one for one, status in statuses if status in LOST]
-        found |= dict.fromkeys(lost, math.inf)
+        lost += (dead := [one for one, status in statuses if status in LOST])
         under = [one for one in contracts if one.mode == request.mode and name in one.names]
-        if lost or not under:
-            continue
+        if under and not dead:
+            asked |= dict.fromkeys(request.inputs, under[0])
 
-        def gauge(data: bytes, contract: Contract = under[0]) -> Results:
-            return pool.gauge(name, contract, [data], Meter.TIME)
+    def cost(data: bytes) -> float:
+        costs = pool.gauge(name, asked[data], [data], Meter.TIME).costs
+        return 0.0 if costs is None else float(costs[0, 0])
 
-        try:
-            with pool.lasting(lambda _: end - time.monotonic()):
-                found |= beyond(gauge, list(request.inputs), usual)
-        except OutOfTime:  # the process that was at it was ended
-            pool.resume()
-            break
-    return sorted(found, key=lambda one: (-found[one], len(one)))[:MOST]
+    def pace(data: bytes) -> float:
+        return spent[data] / (len(data) + CALL)
 
-
-def beyond(
-    gauge: Callable[[bytes], Results], inputs: Sequence[bytes], usual: float
-) -> dict[bytes, float]:
-    """The inputs that are jumps, and how many times what is predicted each took.
-
-    gauge: measures the time of each. usual: nanoseconds that are usual for a byte. They are asked
-    one by one, as all together may take too long for one request. Raises Stopped and OutOfTime.
-    """
-    found: dict[bytes, float] = {}
-    for one in inputs:
-        predicted = usual * (len(one) + CALL)
-        spent = math.inf
-        for _ in range(ROUNDS):
-            costs = gauge(one).costs
-            spent = min(spent, 0 if costs is None else int(costs[0, 0]))
-            if spent <= max(LEAST, JUMP * predicted):
-                break
-        else:
-            found[one] = spent / predicted
-        if len(found) == MOST:
-            break
-    return found
+    spent: dict[bytes, float] = {}
+    found: list[bytes] = []
+    end = time.monotonic() + HANG_SECONDS
+    try:
+        with pool.lasting(lambda _: end - time.monotonic()):
+            for data in asked:
+                if sum(spent.values()) < LOOK_SECONDS * 1e9:
+                    spent[data] = cost(data)
+            usual = min(usual, statistics.median(map(pace, spent))) if spent else usual
+            for data in sorted(spent, key=pace, reverse=True):
+                least = max(LEAST, JUMP * usual * (len(data) + CALL))
+                if len(found) < MOST and spent[data] > least and cost(data) > least:
+                    found.append(data)
+    except OutOfTime:  # the process that was at it was ended
+        pool.resume()
+    return [*sorted(lost, key=len), *found][:MOST]
 
 
 def families_of(name: str, number: int, data: bytes) -> Iterator[Family]:

@@ -10,7 +10,7 @@ from corpora.generators.material import is_text
 from corpora.vocabularies import sources
 from harness.core.messages import Encode
 from harness.core.outcomes import Encoded, Failed, Inputs, Results, Status
-from harness.studies.growth.jumps import JUMP, LEAST, MOST, families_of, jumps
+from harness.studies.growth.jumps import JUMP, LEAST, LOOK_SECONDS, MOST, families_of, jumps
 from harness.workers import costly
 from harness.workers.costly import CostlyBatches
 from impls.interface import Mode
@@ -55,7 +55,7 @@ class Pool:
     def gauge(self, name, contract, inputs, meter):
         [data] = inputs
         self.asked.append(data)
-        spent = self.costs[data] + 10**12 * (self.asked.count(data) == 1)
+        spent = self.costs[data] + 10**8 * (self.asked.count(data) == 1)
         return replace(answered(Status.ENCODED), costs=np.array([[spent]]))
 
     def lasting(self, left):
@@ -72,11 +72,29 @@ def test_a_jump_is_beyond_what_its_length_predicts_and_no_short_pause():
     pool = Pool({jump: JUMPS + 1, less: JUMPS - 1, long: JUMPS + 1}, 100.0)
     assert jumps(pool, "m", MINE) == [jump]
     assert jumps(Pool({jump: LEAST}, 0.001), "m", MINE) == []
-    # The worst come first, of the first few; the lesser of two calls counts.
+    # The worst come first; the lesser of two calls counts.
     many = {bytes([letter]) * 84: JUMPS + letter for letter in b"abcd"}
     pool = Pool(many, 100.0)
-    assert jumps(pool, "m", MINE) == [*reversed([*many][:MOST])]
-    assert pool.asked == [data for data in [*many][:MOST] for _ in range(2)]
+    worst = [*reversed(many)][:MOST]
+    assert jumps(pool, "m", MINE) == worst
+    assert pool.asked == [*many, *worst]
+
+
+def test_a_busy_machine_hides_no_jump():
+    """By the clock on the wall a byte took a thousand times as long as it takes the processor."""
+    jump, usual = b"a" * 84, [bytes([letter]) * 84 for letter in b"bcd"]
+    costs = {jump: JUMPS + 1} | dict.fromkeys(usual, 100 * (84 + costly.CALL))
+    pool = Pool(costs, 100.0 * 1000)
+    pool.asked = [*costs]  # so that no first call is far dearer
+    assert jumps(pool, "m", MINE) == [jump]
+
+
+def test_what_is_slow_throughout_is_looked_into_for_some_seconds_of_the_processor():
+    costs = {bytes([letter]) * 84: 10**9 for letter in range(20)}
+    pool = Pool(costs, 10.0**7)
+    pool.asked = [*costs]
+    assert jumps(pool, "m", MINE) == []
+    assert len(pool.asked) == 20 + LOOK_SECONDS
 
 
 def test_what_was_lost_is_a_jump_without_being_asked_again():
