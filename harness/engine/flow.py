@@ -290,12 +290,13 @@ class Vocabularies(Sessions):
         result, size = UnitResult.of(done.name, done.result), len(done.result)
         events = result.lasting()
         cases = Coverage.of(events).cases
+        if not result.failed:  # what is told as done is not done again, whenever this run is killed
+            self._kept(done.name, done.result)
         self._tell(UnitDone(done.name, done.node, done.tries, done.seconds, size, cases))
         self._add(result, events)
         self.left |= result.left
         if result.failed:
             raise NamedFailed(*result.failed)
-        self._kept(done.name, done.result)
         return result.unexpected
 
     def _add(self, result: UnitResult, events: Sequence[Event]) -> None:
