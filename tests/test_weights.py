@@ -21,7 +21,7 @@ AT_MOST = {
     "corpora": 70_500,
     "impls": 144_800,
     "impls/fast": 40_800,
-    "harness": 242_200,
+    "harness": 242_300,
     "harness/workers": 22_400,
     "harness/engine": 24_800,
     "harness/checks": 18_000,
@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 18_600,
     "harness/studies": 105_300,
     "reports": 46_800,
-    "tests": 331_800,
+    "tests": 332_300,
 }
 """Tokens of code, by room."""
 

@@ -70,6 +70,12 @@ def test_what_is_answered_when_it_is_asked_again(check, answers, found):
     assert bool(unsettled(scene)) == (answers == ("wrong", GONE))
 
 
+def test_the_death_of_another_is_no_worse_end_of_this_one():
+    scene = Scene(ref=right, bad=in_turn(ValueError("once"), "right"), any=in_turn("right", CRASH))
+    scene.check("survival", b"text!")
+    assert (RAISED, b"text!") in scene.found
+
+
 def unsettled(scene):
     return [event for event in scene.events if isinstance(event, Unsettled)]
 

@@ -104,3 +104,11 @@ def test_each_round_of_a_campaign_goes_on_with_what_is_unfinished(monkeypatch, t
     run(plan, where, out, committed=lambda one: told.append("committed"))
     assert len(told) > 2
     assert told == ["settled", "committed"] * (len(told) // 2)
+
+
+@pytest.mark.parametrize(
+    ("unhurried", "left", "late"),
+    [(True, 0.0, False), (False, float("inf"), False), (False, 0.0, True), (False, 60.0, False)],
+)
+def test_time_is_short_only_where_the_clock_decides(unhurried, left, late):
+    assert patience.Patience(unhurried, left=lambda: left).late == late

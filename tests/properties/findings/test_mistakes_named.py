@@ -8,15 +8,16 @@ import pytest
 
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
+from harness.core.outcomes import Encoded
 from harness.events import Found
-from harness.findings import patience
+from harness.findings import mistakes, patience
 from harness.studies.selftest import catalog
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls import registry
 from impls.interface import Mode
 from reports.words import spoken
 from tests.breadth import thorough_from
-from tests.doubles.scenes import Scene
+from tests.doubles.scenes import Scene, right
 
 resolved = functools.cache(sources.resolve)
 """Vocabularies by name: most mistakes are on the same large one, which takes a while to read."""
@@ -83,3 +84,25 @@ def test_a_well_known_mistake_is_named(name):
 def test_another_mistake_is_not_named_as_one_of_the_list(name):
     found = found_of(catalog.mistakes()[name])
     assert {one.mistake for one in found} <= {"", MAY_BE.get(name, NAMED.get(name, ""))}
+
+
+@pytest.mark.parametrize("name", ["toy_acbb", "toy_bytes", "tekken_240718"])
+def test_the_longest_token_comes_first(name):
+    vocabulary = resolved(name)
+    for data in (b"abacbb" * 3, b"acb", b"bacab"):
+        if vocabulary.can_encode(data):
+            ids, at = [], 0
+            while at < len(data):
+                here = [one for one in vocabulary.ids if data.startswith(one, at)]
+                ids.append(vocabulary.ids[max(here, key=len)])
+                at += len(max(here, key=len))
+            assert mistakes.longest_first(vocabulary, data) == ids
+
+
+@pytest.mark.parametrize(("name", "told"), [("toy_bytes", False), ("tekken_240718", True)])
+def test_only_a_large_vocabulary_tells_of_cuts_that_are_missing(name, told):
+    vocabulary, scene = resolved(name), Scene(ref=right)
+    contract = replace(scene.contract, vocabulary=vocabulary, mode=Mode(pretokenize=True))
+    whole = mistakes.WAYS[mistakes.RIGHT](vocabulary, b"to be, or not")
+    names = mistakes.giving(contract, b"to be, or not", Encoded(whole))
+    assert ("does not cut texts into pre-tokens" in names) == told

@@ -9,7 +9,7 @@ import pytest
 from corpora.families.catalog import families
 from harness.core.messages import Meter
 from harness.studies.costs.memory import chosen, measure_memory
-from harness.verdict.memory import FLOOR, LIMIT, Taken, beyond, judge_memory, judge_peaks
+from harness.verdict.memory import FLOOR, LIMIT, Taken, beyond, judge_memory, judge_peaks, shown
 from harness.workers.meters import size_of
 from tests.doubles import planted
 from tests.doubles.plugged import alone
@@ -136,3 +136,24 @@ def test_memory_that_stays_is_told_apart_by_the_meter():
     for peak, _, kept in costs[1:].tolist():
         assert peak == pytest.approx(2 << 20, rel=0.3)
         assert kept == pytest.approx(1 << 20, rel=0.3)
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        (256, "256 bytes"),
+        (1023, "1023 bytes"),
+        (1024, "1 KiB"),
+        (1536, "1536 bytes"),
+        (64 << 10, "64 KiB"),
+        (1 << 20, "1 MiB"),
+        ((1 << 20) + 1, "1048577 bytes"),
+    ],
+)
+def test_a_size_in_words(size, words):
+    assert shown(size) == words
+
+
+def test_a_peak_is_what_was_taken_and_no_byte_more():
+    rounds = [{size: (Taken(3 * size, 0), Taken(3 * size + 5, 0)) for size in (64, 128, 256)}]
+    assert judge_memory(rounds).per_byte == 3.0

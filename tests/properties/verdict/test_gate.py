@@ -93,29 +93,30 @@ MISSED = NotReached("big", "no time was left")
 
 
 @pytest.mark.parametrize(
-    ("of_run", "value", "status", "said"),
+    ("given", "value", "status", "said"),
     [
-        (verdict(), PASS, HOLDS, ""),
-        (verdict(statuses=("shown", "not-exercised")), PASS, HOLDS, ""),
-        (verdict((replace(FOUND, expected="because"),)), PASS, HOLDS, ""),
+        ({}, PASS, HOLDS, ""),
+        ({"statuses": ("shown", "not-exercised")}, PASS, HOLDS, ""),
+        ({"findings": (replace(FOUND, expected="because"),)}, PASS, HOLDS, ""),
         # Only the exact method is held to no error.
-        (verdict(told=[*COMPARED, EXACT, HEURISTIC]), PASS, HOLDS, ""),
-        (verdict(told=[*COMPARED, replace(EXACT, unsafe=2)]), FAIL, FAILS,
+        ({"told": [*COMPARED, EXACT, HEURISTIC]}, PASS, HOLDS, ""),
+        ({"told": [*COMPARED, replace(EXACT, unsafe=2)]}, FAIL, FAILS,
          "not canonical: v (2 sequences)"),
-        (verdict((FOUND,)), FAIL, FAILS, "1 unexpected finding"),
-        (verdict(statuses=("stale",)), FAIL, FAILS, "no longer show"),
-        (verdict(statuses=("expired",)), FAIL, FAILS, "expired"),
-        (verdict(growth=(BROKEN, BROKEN, replace(BROKEN, family="x"))), FAIL, FAILS,
+        ({"findings": (FOUND,)}, FAIL, FAILS, "1 unexpected finding"),
+        ({"statuses": ("stale",)}, FAIL, FAILS, "no longer show"),
+        ({"statuses": ("expired",)}, FAIL, FAILS, "expired"),
+        ({"growth": (BROKEN, BROKEN, replace(BROKEN, family="x"))}, FAIL, FAILS,
          "mine is beyond its limit on prose of v and 2 more: exponent 2.00; the limit is "
          "n log n (unsaid)"),
-        (verdict(told=[*COMPARED, DIED]), FAIL, CANNOT_START, "mine on v: no"),
+        ({"told": [*COMPARED, DIED]}, FAIL, CANNOT_START, "mine on v: no"),
         # What nobody named may be left out if it is said.
-        (verdict(told=[*COMPARED, MISSED]), PASS, HOLDS, "not tested: big (no time was left)"),
-        (verdict(told=[started(vocabularies=["big"]), *COMPARED, MISSED]), UNEXAMINED,
+        ({"told": [*COMPARED, MISSED]}, PASS, HOLDS, "not tested: big (no time was left)"),
+        ({"told": [started(vocabularies=["big"]), *COMPARED, MISSED]}, UNEXAMINED,
          NOT_EXAMINED, "big was not tested: no time was left"),
     ],
 )  # fmt: skip
-def test_verdicts(of_run, value, status, said):
+def test_verdicts(given, value, status, said):
+    of_run = verdict(**given)
     assert (of_run.value, of_run.exit_status) == (value, status)
     lines = of_run.notes if value == PASS else of_run.reasons
     assert len(lines) == bool(said) and said in "".join(lines)
