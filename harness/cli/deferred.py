@@ -69,6 +69,8 @@ ROWS = (
     Row("compare", MAIN,
         "Compare two vocabularies that should mean the same.",
         starts_workers=True),
+    Row("certify", MAIN,
+        "Check that ids in files are the encodings of their texts."),
     Row("prepare", TOOLS,
         "Compile code and build tables, so that later runs start faster.",
         starts_workers=True),
