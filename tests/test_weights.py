@@ -21,15 +21,15 @@ AT_MOST = {
     "corpora": 70_400,
     "impls": 145_600,
     "impls/fast": 40_700,
-    "harness": 248_400,
+    "harness": 251_600,
     "harness/workers": 22_400,
     "harness/engine": 24_800,
     "harness/checks": 18_000,
     "harness/findings": 15_000,
-    "harness/cli": 19_000,
-    "harness/studies": 111_000,
+    "harness/cli": 19_300,
+    "harness/studies": 113_900,
     "reports": 47_200,
-    "tests": 335_200,
+    "tests": 336_300,
 }
 """Tokens of code, by room."""
 

@@ -71,6 +71,8 @@ ROWS = (
         starts_workers=True),
     Row("certify", MAIN,
         "Check that ids in files are the encodings of their texts."),
+    Row("vectors", MAIN,
+        "Write test vectors that find mistakes in any language, without tokgate."),
     Row("prepare", TOOLS,
         "Compile code and build tables, so that later runs start faster.",
         starts_workers=True),

@@ -54,6 +54,17 @@ class Verdict:
     right: tuple[int, ...] = ()
 
 
+def defined(vocabulary: Vocabulary, mode: Mode) -> tuple[str, Encoder] | str:
+    """The plain implementation that defines a vocabulary's encodings, by name; or why none does."""
+    reasons = []
+    for name in reversed(definitions_of(vocabulary, algorithm_of(vocabulary))):
+        one = registry.resolve(name)
+        if (reason := one.supports(vocabulary, mode)) is None:
+            return name, one.load(vocabulary)
+        reasons.append(f"{name}: {reason}")
+    return "; ".join(reasons) or "no plain implementation defines its encodings"
+
+
 class Certifier:
     """Decides rows of one vocabulary in one mode.
 
@@ -71,16 +82,11 @@ class Certifier:
             cutter = PlainCutter(vocabulary)
             self._plain = BpeEncoder(vocabulary, heap.encoder_of(vocabulary), cutter)
             return
-        reasons = []
-        for name in reversed(definitions_of(vocabulary, algorithm_of(vocabulary))):
-            one = registry.resolve(name)
-            if reason := one.supports(vocabulary, mode):
-                reasons.append(f"{name}: {reason}")
-                continue
-            self._plain, self.how = one.load(vocabulary), f"encoding with {name}"
-            return
-        why = "; ".join(reasons) or "no plain implementation defines its encodings"
-        self.obstacle = f"{vocabulary.id} cannot be certified ({why})"
+        found = defined(vocabulary, mode)
+        if isinstance(found, str):
+            self.obstacle = f"{vocabulary.id} cannot be certified ({found})"
+        else:
+            self.how, self._plain = f"encoding with {found[0]}", found[1]
 
     def judge(self, rows: Rows) -> list[Verdict]:
         """The verdicts on rows, in their order."""
