@@ -21,7 +21,7 @@ import numpy as np
 
 from impls.bpe.out_of_order import spells_a_token
 from impls.bpe.pair_validity import valid_pair
-from impls.bpe.pieces import Wholes, known_of, whole_id
+from impls.bpe.pieces import Wholes, whole_id, wholes_of
 from impls.bpe.tokens import tokens_of
 from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, PLACE, Bytes, Ints, Longs
@@ -78,15 +78,18 @@ def tables_of(vocabulary: Vocabulary) -> Tables:
     rows[1:, START], rows[:1, START], rows[:, STOP] = stops[:-1], 0, stops
     rows[tokens.ids, AGE] = np.arange(len(tokens.ids))
     rows[:, ALONE] = rows[:, AGE] != EMPTY
+    unbuilt = []  # the pre-tokens of which merges would make other ids
     if vocabulary.ignore_merges:
-        rows[[*vocabulary.ids.values()], ALONE] = True
+        canonical = [*vocabulary.ids.values()]
+        unbuilt = [one for one in canonical if rows[one, AGE] == EMPTY]
+        rows[canonical, ALONE] = True
     return Tables(
         rows,
         np.frombuffer(b"".join(token or b"" for token in vocabulary.tokens), dtype=np.uint8),
         tokens.pairs,
         tokens.splits,
         tokens.out_of_order,
-        known_of(vocabulary).wholes,
+        wholes_of(vocabulary, unbuilt),
         np.full(SEEN, EMPTY, dtype=np.int64),
     )
 
