@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 19_300,
     "harness/studies": 113_900,
     "reports": 47_200,
-    "tests": 336_300,
+    "tests": 336_600,
 }
 """Tokens of code, by room."""
 

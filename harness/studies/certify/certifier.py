@@ -110,8 +110,8 @@ class Certifier:
             bounds = rows.bounds(self._skipped)
             parted = data, pieces.ends, pieces.given, pieces.counts
             certificate.certify(self._tables, *parted, rows.ids, bounds, found)
-            starts = np.where(pieces.counts > 0, pieces.ends[pieces.counts - 1], 0)
-            found[1:, BYTE] -= starts[:-1]
+            ends = np.concatenate(([0], pieces.ends))
+            found[1:, BYTE] -= ends[pieces.counts[:-1]]
         return found
 
     def explain(self, row: Rows) -> Verdict:

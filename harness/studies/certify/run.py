@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from corpora.texts.documents import TextsError
 from harness.core import exit_statuses
+from harness.engine.ending import BrokenOff, Ending
 from harness.engine.steps import SteppedStudy, ended
 from harness.studies.certify.inputs import parts_of
 from harness.studies.certify.jobs import Auditor
@@ -24,7 +25,6 @@ from harness.workers.process import Process, WorkerDied
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from harness.engine.ending import Ending
     from harness.events import Event, Finished
     from harness.studies.certify.inputs import FilePart
     from harness.studies.certify.jobs import Task
@@ -123,8 +123,8 @@ class CertifyStudy(SteppedStudy):
             try:
                 answer: Tally | str = seat.process.ask(part, SECONDS, Tally | str)
             except WorkerDied as death:
-                how = f"the process that read it ended ({death})"
-                raise TextsError(f"{part.path}: {how}; allow --memory") from death
+                how = death.outcome.message.strip().rpartition("\n")[2]
+                raise BrokenOff(f"the process that read {part.path} ended: {how}") from death
             if isinstance(answer, str):
                 raise TextsError(answer)
             return answer

@@ -167,6 +167,17 @@ def test_what_cannot_be_decided_is_never_passed(text, ids, said):
     assert said in found.reason
 
 
+def test_ids_of_an_empty_text_are_wrong_or_added():
+    special = replace(TOY, special_tokens={"<end>": 9000}, native=None)
+    assert verdict(b"", [], vocabulary=special).status == "right"
+    assert verdict(b"", [9000], vocabulary=special).status == "undecided"
+    assert verdict(b"", [9000], vocabulary=special, skipped=[9000]).status == "right"
+    assert verdict(b"", [116], vocabulary=special).status == "wrong"
+    rows = Rows.of([b"", b"the", b""], [[116], encoded(b"the"), []])
+    found = [one.status for one in Certifier(TOY, TEXT).judge(rows)]
+    assert found == ["wrong", "right", "right"]
+
+
 def test_ids_around_a_text_are_left_out_where_the_user_says_so():
     special = replace(TOY, special_tokens={"<end>": 9000}, native=None)
     ids = [9000, 9000, *encoded(b"the"), 9000]
