@@ -24,6 +24,7 @@ ALLOWED = {
         "harness.checks",
         "harness.ledger.models",
         "harness.ledger.trends",
+        "harness.studies.certify.results",
         "harness.studies.compare.results",
         "harness.studies.forced.counterexamples",
         "harness.studies.selftest.events",

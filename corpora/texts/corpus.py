@@ -114,10 +114,10 @@ class Corpus:
         every: dict[str, Source] = {}
         for one in dict.fromkeys(given):
             found = resolve(one, stdin)
-            first = next(_records(Part(found[0])), None)
+            first = next(records_of(Part(found[0])), None)
             if isinstance(first, Fault):
                 raise TextsError(f"{found[0].place(first.number)}: {first.error}")
-            if first is None and not any(next(_records(Part(rest)), None) for rest in found[1:]):
+            if first is None and not any(next(records_of(Part(rest)), None) for rest in found[1:]):
                 raise TextsError(f"{one}: has no text in it; name a file with texts")
             every |= {source.name: source for source in found}
         return cls(tuple(given), tuple(every.values()))
@@ -144,9 +144,9 @@ class Corpus:
         reading.whole = True
 
     def _of(self, part: Part, seen: Seen, reading: Reading) -> Iterator[Document]:
-        for record in _records(part):
+        for record in records_of(part):
             if isinstance(record, Fault):
-                reading.fault(f"{_place(part, record.number)}: {record.error}")
+                reading.fault(f"{place_of(part, record.number)}: {record.error}")
                 continue
             if not record.data:
                 continue
@@ -158,12 +158,12 @@ class Corpus:
             reading.documents += 1
             reading.bytes += len(record.data)
             if len(record.data) <= MAX_DOCUMENT_BYTES:
-                yield Document(record.data, partial(_place, part, record.number))
+                yield Document(record.data, partial(place_of, part, record.number))
                 continue
             reading.cut += 1
             start = 0
             for piece in pieces(record.data):
-                yield Document(piece, partial(_place, part, record.number, start))
+                yield Document(piece, partial(place_of, part, record.number, start))
                 start += len(piece)
 
 
@@ -190,7 +190,7 @@ def ordered(sources: Sequence[Source], seed: int | None) -> Iterator[Part]:
     yield from parts
 
 
-def _records(part: Part) -> Iterator[Record | Fault]:
+def records_of(part: Part) -> Iterator[Record | Fault]:
     """The records of a part, numbered from its beginning. Raises TextsError."""
     source = part.source
     if source.format is None or source.path is None:
@@ -198,11 +198,11 @@ def _records(part: Part) -> Iterator[Record | Fault]:
         return
     with unpacked(source.path) as stream:
         # A window has of a file what formats ask that can be entered at any line.
-        within: Any = stream if part.end is None else _Window(stream, part.start, part.end)
+        within: Any = stream if part.end is None else Window(stream, part.start, part.end)
         yield from records(source.format(within, source.field), source.field)
 
 
-class _Window:
+class Window:
     """Lines of a file that begin inside a part of it."""
 
     def __init__(self, stream: IO[bytes], start: int, end: int) -> None:
@@ -223,7 +223,7 @@ class _Window:
         return line
 
 
-def _place(part: Part, number: int, start: int = 0) -> str:
+def place_of(part: Part, number: int, start: int = 0) -> str:
     """The place of a record, or of a piece of it; lines before the part are counted now."""
     if part.start and part.source.path is not None:
         number += lines_before(part)

@@ -161,9 +161,17 @@ def furnished(folder):
     (folder / "notes" / "old").mkdir(parents=True)
     (folder / "notes" / "old" / "one.txt").write_text("A note.\n", "utf-8")
     (folder / "maskbench.tar.zst").write_bytes(schemas())
+    (folder / "texts.txt").write_text("A text.\n", "utf-8")
+    (folder / "data.jsonl").write_text(
+        json.dumps({"text": "A text.", "ids": [*b"A text."]}), "utf-8"
+    )
+    (folder / "ids.bin").write_bytes("A text.\0".encode("utf-32-le"))
     pyarrow = pytest.importorskip("pyarrow")
     parquet = pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pyarrow.table({"body": ["A text.", "Another."]}), folder / "dump.parquet")
+    (folder / "shards").mkdir()
+    rows = pyarrow.table({"text": ["A text."], "ids": [[*b"A text."]]})
+    parquet.write_table(rows, folder / "shards" / "one.parquet")
 
 
 def schemas():

@@ -1,0 +1,189 @@
+"""The verdict on rows: right, wrong with the first wrong token, or undecided with the reason.
+
+Byte-level BPE is decided by :mod:`impls.bpe.certificate`, without encoding. What the theorem
+does not cover is encoded by the plain implementation that defines it. A wrong row is never reported
+on the word of the certificate alone: the definition, with pre-tokens by the `regex` package,
+encodes it again, which also gives the right ids.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from harness.core.comparisons import algorithm_of
+from harness.core.standing import definitions_of
+from impls import registry
+from impls.bpe import certificate, heap
+from impls.bpe.certificate import BYTE, CODE
+from impls.bpe.encoder import BpeEncoder
+from impls.explanations import literal
+from impls.interface import Rejected, Unsupported
+from impls.pretokenize.pieces import Cutter, PlainCutter
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.studies.certify.rows import Rows
+    from impls.interface import Encoder, Mode
+    from impls.kernels.layout import Longs
+
+SHOWN = 8
+"""Right ids that a verdict has, from the first wrong one on."""
+
+BY_PAIRS = "spelling, pre-tokens and valid pairs, without encoding"
+"""How rows of byte-level BPE are decided, in words."""
+
+Status = Literal["right", "wrong", "undecided"]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What is known of a row.
+
+    token: the index of the first wrong id. reason: a sentence without its subject, such as "does
+    not spell the text at byte 100". right: the first right ids from ``token`` on.
+    """
+
+    status: Status
+    token: int = 0
+    reason: str = ""
+    right: tuple[int, ...] = ()
+
+
+def defined(vocabulary: Vocabulary, mode: Mode) -> tuple[str, Encoder] | str:
+    """The plain implementation that defines a vocabulary's encodings, by name; or why none does."""
+    reasons = []
+    for name in reversed(definitions_of(vocabulary, algorithm_of(vocabulary))):
+        one = registry.resolve(name)
+        if (reason := one.supports(vocabulary, mode)) is None:
+            return name, one.load(vocabulary)
+        reasons.append(f"{name}: {reason}")
+    return "; ".join(reasons) or "no plain implementation defines its encodings"
+
+
+class Certifier:
+    """Decides rows of one vocabulary in one mode.
+
+    skipped: ids that were added before and after the encodings, such as an end-of-text token. how:
+    what decides, in words; ``obstacle``: why nothing can be decided, or None.
+    """
+
+    def __init__(self, vocabulary: Vocabulary, mode: Mode, skipped: Sequence[int] = ()) -> None:
+        self._vocabulary, self._mode, self._skipped = vocabulary, mode, skipped
+        self._tables: certificate.Tables | None = None
+        self._plain: Encoder | None = None
+        self.how, self.obstacle = BY_PAIRS, None
+        if not vocabulary.unexpressed and not heap.IMPLEMENTATION.supports(vocabulary, mode):
+            self._tables, self._cutter = certificate.tables_of(vocabulary), Cutter(vocabulary)
+            cutter = PlainCutter(vocabulary)
+            self._plain = BpeEncoder(vocabulary, heap.encoder_of(vocabulary), cutter)
+            return
+        found = defined(vocabulary, mode)
+        if isinstance(found, str):
+            self.obstacle = f"{vocabulary.id} cannot be certified ({found})"
+        else:
+            self.how, self._plain = f"encoding with {found[0]}", found[1]
+
+    def judge(self, rows: Rows) -> list[Verdict]:
+        """The verdicts on rows, in their order."""
+        return [
+            Verdict("right") if code == certificate.RIGHT else self.explain(rows.row(index))
+            for index, code in enumerate(self.found(rows)[:, CODE].tolist())
+        ]
+
+    def found(self, rows: Rows) -> Longs:
+        """The rows of :func:`impls.bpe.certificate.certify`; LEFT_OPEN without a certificate."""
+        found = np.zeros((len(rows), 3), dtype=np.int64)
+        found[:, CODE] = certificate.LEFT_OPEN
+        if self._tables is not None:
+            try:
+                pieces = self._cutter.cut(rows.data, rows.ends, self._mode)
+            except Unsupported:  # some row is not UTF-8, or no text for this version of Unicode
+                if len(rows) > 1:
+                    return np.concatenate([self.found(rows.row(i)) for i in range(len(rows))])
+                return found
+            data = np.frombuffer(pieces.data, dtype=np.uint8)
+            bounds = rows.bounds(self._skipped)
+            parted = data, pieces.ends, pieces.given, pieces.counts
+            certificate.certify(self._tables, *parted, rows.ids, bounds, found)
+            ends = np.concatenate(([0], pieces.ends))
+            found[1:, BYTE] -= ends[pieces.counts[:-1]]
+        return found
+
+    def explain(self, row: Rows) -> Verdict:
+        """The verdict on one row that the certificate did not find right."""
+        code, token, byte = self.found(row)[0].tolist()
+        first, last = row.bounds(self._skipped)[0].tolist()
+        ids = row.ids[first:last].tolist()
+        try:
+            right = None if self._plain is None else [*self._plain.encode(row.data, self._mode)]
+        except Unsupported as error:
+            return Verdict("undecided", reason=str(error))
+        except Rejected as error:
+            return Verdict("wrong", reason=f"the text has no encoding: {error}")
+        if right is None:
+            return Verdict("undecided", reason=self.obstacle or "")
+        if right == ids:
+            if code == certificate.LEFT_OPEN:
+                return Verdict("right")
+            return Verdict("undecided", token, "tokgate contradicts itself here: please report it")
+        special = next((i for i, one in enumerate(ids) if self._is_added(one, right)), None)
+        if special is not None:
+            return Verdict("undecided", first + special, self._about_special(ids[special]))
+        if right[: len(ids)] == ids:
+            spelled = f"at {len(ids)} of {len(right)} tokens"
+            return Verdict("undecided", last, f"the ids stop {spelled}: they may be truncated")
+        differs = next(
+            (i for i, (a, b) in enumerate(zip(ids, right, strict=False)) if a != b), len(right)
+        )
+        if code in (certificate.LEFT_OPEN, certificate.ENDS):
+            token = differs
+        reason = self._reason(code, ids, token, byte, right)
+        return Verdict("wrong", first + token, reason, tuple(right[differs : differs + SHOWN]))
+
+    def _is_added(self, token_id: int, right: Sequence[int]) -> bool:
+        """Whether an id is a special token that the text, in this mode, has not."""
+        tokens, special = self._vocabulary.tokens, self._vocabulary.special_spellings
+        ordinary = 0 <= token_id < len(tokens) and tokens[token_id] is not None
+        return not ordinary and token_id in special and token_id not in right
+
+    def _about_special(self, token_id: int) -> str:
+        text = literal(self._vocabulary.special_spellings[token_id])
+        return (
+            f"{token_id} is the special token {text}: give --skip-id {token_id} if it was added "
+            "around the text, or --special all if it was found in the text"
+        )
+
+    def _reason(
+        self, code: int, ids: Sequence[int], token: int, byte: int, right: Sequence[int]
+    ) -> str:
+        """Why a row is wrong, in words."""
+        name = self._named(ids, token)
+        if code == certificate.UNKNOWN:
+            return f"{name} is no token of ordinary text"
+        if code == certificate.SPELLS_OTHERWISE:
+            return f"{name} does not spell the text at byte {byte}"
+        if code == certificate.CROSSES:
+            return f"{name} crosses a boundary of the pattern at byte {byte}"
+        if code == certificate.NEVER_BUILT:
+            return f"{name} is never produced: no merges build it"
+        if code == certificate.MERGES:
+            return f"{self._named(ids, token - 1)} and {name} would have merged"
+        if code == certificate.WHOLE:
+            return f"{name} begins a pre-token that is a token by itself"
+        if code == certificate.SPECIAL:
+            return f"{name} stands where the text has a special token"
+        return f"{name} should be {self._named(right, token)}"
+
+    def _named(self, ids: Sequence[int], index: int) -> str:
+        """A token of a row with what it spells."""
+        if index >= len(ids):
+            return "the end"
+        try:
+            return f"{ids[index]} ({literal(self._vocabulary.spelling(ids[index]))})"
+        except KeyError:
+            return str(ids[index])
