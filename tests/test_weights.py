@@ -18,18 +18,18 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "corpora": 70_400,
+    "corpora": 70_900,
     "impls": 144_700,
     "impls/fast": 40_700,
-    "harness": 242_100,
+    "harness": 243_800,
     "harness/workers": 22_400,
     "harness/engine": 24_800,
     "harness/checks": 18_000,
-    "harness/findings": 15_000,
+    "harness/findings": 16_400,
     "harness/cli": 18_600,
     "harness/studies": 105_200,
     "reports": 46_800,
-    "tests": 331_600,
+    "tests": 333_000,
 }
 """Tokens of code, by room."""
 
