@@ -18,8 +18,8 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "corpora": 70_900,
-    "impls": 144_700,
+    "corpora": 73_600,
+    "impls": 144_900,
     "impls/fast": 40_700,
     "harness": 243_800,
     "harness/workers": 22_400,
@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 18_600,
     "harness/studies": 105_200,
     "reports": 46_800,
-    "tests": 333_000,
+    "tests": 334_600,
 }
 """Tokens of code, by room."""
 
