@@ -19,17 +19,17 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "corpora": 73_600,
-    "impls": 144_900,
+    "impls": 145_100,
     "impls/fast": 40_700,
-    "harness": 243_800,
+    "harness": 244_300,
     "harness/workers": 22_400,
     "harness/engine": 24_800,
-    "harness/checks": 18_000,
+    "harness/checks": 18_500,
     "harness/findings": 16_400,
     "harness/cli": 18_600,
     "harness/studies": 105_200,
     "reports": 46_800,
-    "tests": 334_600,
+    "tests": 335_100,
 }
 """Tokens of code, by room."""
 

@@ -46,6 +46,14 @@ def encode_with_added(data, pair):
     return tokenizer.encode(data.decode(), None if pair is None else pair.decode())
 
 
+if getattr(tokenizer, "chat_template", None):
+
+    def encode_chat(data, turns):
+        roles = (["user", "assistant"] * turns)[:turns]
+        messages = [{"role": role, "content": data.decode()} for role in roles]
+        return tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False)
+
+
 def decode(ids):
     text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     return text.encode()
