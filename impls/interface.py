@@ -221,7 +221,6 @@ class Truncates(Protocol):
         the end of the text is kept, else its beginning. No special tokens are added. Raises
         Unsupported where the library does not cut so.
         """
-        ...
 
 
 @runtime_checkable
@@ -237,6 +236,14 @@ class AddsSpecials(Protocol):
 
 
 @runtime_checkable
+class EncodesChats(Protocol):
+    """An encoder whose library encodes conversations by a template; asked by ``chat`` alone."""
+
+    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> Sequence[int]:
+        """The ids of so many messages ``data``, of the user and the assistant in turn."""
+
+
+@runtime_checkable
 class DropsMerges(Protocol):
     """An encoder whose library leaves merges out at random, as its vocabulary's file says.
 
@@ -245,7 +252,6 @@ class DropsMerges(Protocol):
 
     def encode_with_dropout(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids of one draw."""
-        ...
 
 
 @runtime_checkable
@@ -262,7 +268,6 @@ class Pads(Protocol):
 
         As long as the longest of them, rounded up to a multiple. left: padding comes first.
         """
-        ...
 
 
 @runtime_checkable
@@ -276,7 +281,6 @@ class GivesOffsets(Protocol):
 
         Of a token that is part of a character it may be the range of the whole character.
         """
-        ...
 
 
 @runtime_checkable

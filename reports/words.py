@@ -98,7 +98,8 @@ def spoken(finding: Found) -> str:
         # Who differs from whom, where none of them is blamed: ``a and b = c differ``.
         sides = [[n for n in one.implementations if n in finding.culprits] for one in parts]
         parties = [" = ".join(names) for names in sides if names] or finding.culprits
-        return f"{listed(parties)} differ, and nobody is blamed"
+        why = f": {finding.mistake}" if finding.mistake else ""
+        return f"{listed(parties)} differ, and nobody is blamed{why}"
     if died:
         return f"{listed(died.implementations)} {DIED[died.kind]}"
     if check and check.said:

@@ -6,11 +6,13 @@ import sys
 import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from corpora.generators.base import FunctionGenerator
 from corpora.generators.characters import CODEPOINT_TEMPLATES
 from corpora.generators.drawing import encodable, scattered
+from corpora.vocabularies.unicode_ages import ages
 
 if TYPE_CHECKING:
     import random
@@ -33,6 +35,10 @@ _UNIFORM = (
 )
 
 
+RECENT = 12.0
+"""The version of Unicode, of 2019, from which on characters are recent."""
+
+
 class Scalars(Sequence[str]):
     """All scalar values in order, without a table."""
 
@@ -45,13 +51,20 @@ class Scalars(Sequence[str]):
 
 @lru_cache(maxsize=1)
 def telling() -> str:
-    """The assigned characters outside the large uniform ranges: about 50,000."""
+    """The assigned characters outside the large uniform ranges: about 70,000."""
     uniform = {code for codes in _UNIFORM for code in codes}
     return "".join(
         character
         for code, character in enumerate(map(chr, range(sys.maxunicode + 1)))
-        if unicodedata.category(character) not in ("Cn", "Co", "Cs") and code not in uniform
+        if (unicodedata.category(character) not in ("Cn", "Co", "Cs") or character in ages())
+        and code not in uniform
     )
+
+
+@lru_cache(maxsize=1)
+def recent() -> str:
+    """Those of :func:`telling` on which engines of today may differ: tables of theirs are older."""
+    return "".join(one for one in telling() if float(ages().get(one, 0)) >= RECENT)
 
 
 def everywhere(characters: Sequence[str], rng: random.Random) -> Iterator[bytes]:
@@ -64,11 +77,12 @@ def everywhere(characters: Sequence[str], rng: random.Random) -> Iterator[bytes]
 
 
 def _codepoints(vocabulary: Vocabulary, rng: random.Random) -> Iterator[bytes]:
-    """All scalar values and, in every second case, the telling ones: both to the end."""
-    everything = everywhere(Scalars(), rng)
+    """All scalar values, the telling ones and, first, the recent ones: all to the end."""
+    everything, newer = everywhere(Scalars(), rng), everywhere(recent(), rng)
     for case in everywhere(telling(), rng):
         yield case
         yield next(everything)
+        yield from islice(newer, 1)
     yield from everything
 
 

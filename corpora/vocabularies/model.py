@@ -209,6 +209,8 @@ class NativeFile:
     dropout: with this probability the file leaves a merge out; ``content`` is without, as encoding
     outside training wants none. sha256: that of the user's own file, where ``content`` is another.
     understood: in what ``content`` was changed to what its reference makes of it, as a sentence.
+    beside: the files of a model's folder that stand beside it, or that it was made of, by name.
+    remarks: what a user must know of the file besides.
     shared: ids that two tokens have. What they spell nobody can say, and what the file means only
     its reference.
     """
@@ -220,6 +222,8 @@ class NativeFile:
     sha256: str = ""
     understood: str = ""
     shared: frozenset[int] = frozenset()
+    beside: tuple[tuple[str, bytes], ...] = field(default=(), repr=False)
+    remarks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)

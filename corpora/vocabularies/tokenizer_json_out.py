@@ -250,7 +250,8 @@ def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
             for cut in range(1, len(token))
             if token[:cut] in ids and token[cut:] in ids
         ]
-    return vocabulary.merges.triples()
+    # Of one that stands twice the first counts, and libraries of the format take the last.
+    return [*dict.fromkeys(vocabulary.merges.triples())]
 
 
 def _all_proper(vocabulary: Vocabulary) -> bool:

@@ -2,6 +2,7 @@
 
 from harness.checks import (
     batch,
+    chat,
     chunks,
     clean_up,
     count_till_limit,
@@ -51,6 +52,7 @@ CHECKS: dict[str, Check] = {
         shapes.Truncation,
         shapes.PaddedRows,
         template.AddedSpecials,
+        chat.Conversations,
         unstable.UnstableEnds,
         surrogates.Surrogates,
         chunks.Chunks,

@@ -116,6 +116,16 @@ class Template:
 
 
 @dataclass(frozen=True, slots=True)
+class Chat:
+    """Encode a conversation by the template: so many messages, each of which is the input."""
+
+    turns: int
+
+    def __str__(self) -> str:
+        return f"a conversation of {self.turns} message{'s' if self.turns > 1 else ''}"
+
+
+@dataclass(frozen=True, slots=True)
 class Unstable:
     """Say which ids are stable, and at most so many completions of the text."""
 
@@ -135,7 +145,7 @@ class Dropout:
         return "encoded with dropout"
 
 
-Shape = Windows | Padding | Template | Unstable | Dropout
+Shape = Windows | Padding | Template | Chat | Unstable | Dropout
 
 
 def numbers_of(sequences: Iterable[Sequence[int]]) -> list[int]:

@@ -28,6 +28,9 @@ STAGE = 3
 OUTSIDE = frozenset({"ids", "text"})
 """Stages that say no more than that the outcomes differ, be the mistake what it may."""
 
+UNICODE = "unicode"
+"""The kind of a character that two versions of Unicode class or normalize differently."""
+
 ANY_KIND = "*"
 """Stands for the kind in the name of a cause, which is therefore a pattern for an expectation that
 covers all of its variants."""
@@ -61,7 +64,7 @@ def slots_of(bucket: str) -> list[str]:
 
 def stands_out(kind: str) -> bool:
     """Whether a kind of input says something of a cause: ``Cn`` does, ``L+P`` is in any text."""
-    return kind == "bytes" or all(len(part) == len("Cn") for part in kind.split("+"))
+    return kind in {"bytes", UNICODE} or all(len(part) == len("Cn") for part in kind.split("+"))
 
 
 def by_cause(findings: Iterable[Found]) -> dict[str, list[Found]]:

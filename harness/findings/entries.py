@@ -13,6 +13,8 @@ from harness.checks.base import Violation
 from harness.core.comparisons import Contract
 from harness.core.outcomes import Failed, Status
 from harness.core.partition import Part
+from harness.events.causes import UNICODE
+from harness.findings import unicode_skew
 from harness.findings.diagnosis import (
     SHOWN_ONLY,
     Pair,
@@ -115,6 +117,8 @@ class Entry:
     @property
     def kind(self) -> str:
         """What sort of input it shows, if it is minimal."""
+        if unicode_skew.FOLLOWS in self.mistake:
+            return UNICODE
         return kind_of(self.violation, self.label.stage, self.contract)
 
     def bucket(self, kind: str | None = None) -> str:

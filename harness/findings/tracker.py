@@ -16,7 +16,7 @@ from harness.core.comparisons import Contract
 from harness.core.partition import comparable, standing_of
 from harness.events import Counted, Event, Found, Unsettled, stands_out
 from harness.events.causes import STAGE, slots_of
-from harness.findings import mistakes
+from harness.findings import mistakes, unicode_skew
 from harness.findings.causes import Causes, Snapshot
 from harness.findings.description import finding, in_base64, is_minimal
 from harness.findings.entries import EXAMPLES, PER_BUCKET, UNSURE, Entry, Group, finding_id
@@ -237,7 +237,9 @@ class FindingTracker:
         entry = asking.entry
         smaller, why = asking.minimise(self._time.minimising(entry.violation))
         both = [smaller.violation, entry.violation]
-        smaller = replace(smaller, mistake=mistakes.named(asking.pool, entry.contract, both))
+        asked = asking.pool, entry.contract
+        mistake = unicode_skew.named(*asked, both[0]) or mistakes.named(*asked, both)
+        smaller = replace(smaller, mistake=mistake)
         # Of a hang, what is left in the input says little of what it hangs on.
         kind = UNMINIMISED if why == TRIES_HANG else smaller.kind
         replace(asking, entry=smaller).learn(kind)

@@ -11,6 +11,7 @@ import numpy as np
 
 from harness.core.messages import (
     PAST_THE_LIMIT,
+    Chat,
     Decode,
     Dropout,
     Padding,
@@ -188,6 +189,9 @@ def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], S
     if isinstance(shape, Template):
         add, two = method(encoder, "encode_with_added"), shape.pair
         return lambda data: add(data, data + data if two else None, mode)
+    if isinstance(shape, Chat):
+        chat, turns = method(encoder, "encode_chat"), shape.turns
+        return lambda data: chat(data, turns, mode)
     if isinstance(shape, Dropout):
         drop, draws = method(encoder, "encode_with_dropout"), range(shape.draws)
         return lambda data: numbers_of(drop(data, mode) for _ in draws)

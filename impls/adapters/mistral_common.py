@@ -12,7 +12,7 @@ from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.common import SENTENCEPIECE_FILES, Library, text_of
 from impls.adapters.sentencepiece import model_proto, model_trouble
-from impls.interface import Capability, Recipe, Unsupported
+from impls.interface import Capability, Recipe, Rejected, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -31,6 +31,9 @@ LIBRARY = Library(
 
 VERSION = "v3"
 """The file format's version: it decides on chat templates only, not on the encoding of text."""
+
+INSTRUCTED = {"<s>", "</s>", "[INST]", "[/INST]"}
+"""The special tokens of a conversation without tools."""
 
 TEKKEN_RECIPE = """\
 from mistral_common.tokens.tokenizers.base import SpecialTokenPolicy
@@ -59,8 +62,9 @@ def encode(data):
 
 
 class _Encoder:
-    def __init__(self, tokenizer: Any, policy: Any) -> None:
+    def __init__(self, tokenizer: Any, policy: Any, instruct: Any = None) -> None:
         self._tokenizer = tokenizer
+        self._instruct = instruct
         self._policy = policy
 
     def encode(self, data: bytes, mode: Mode) -> list[int]:
@@ -74,6 +78,20 @@ class _Encoder:
         if pair is not None:
             raise Unsupported("has no pairs")
         return cast("list[int]", self._tokenizer.encode(text_of(data), bos=True, eos=True))
+
+    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> list[int]:
+        """By its own code, which is the template of Mistral's third version."""
+        if self._instruct is None:
+            raise Unsupported("has no template of conversations here")
+        protocol, content = LIBRARY.load("protocol.instruct.messages"), text_of(data)
+        kinds = ([protocol.UserMessage, protocol.AssistantMessage] * turns)[:turns]
+        request = LIBRARY.load("protocol.instruct.request").InstructRequest
+        messages = [kind(content=content) for kind in kinds]
+        try:
+            tokenized = self._instruct.encode_instruct(request(messages=messages))
+        except LIBRARY.load("exceptions").TokenizerException as error:
+            raise Rejected(str(error)) from error  # an empty message of the assistant is none
+        return cast("list[int]", tokenized.tokens)
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Text to a list."""
@@ -175,7 +193,11 @@ class Implementation:
             path = Path(folder, "tekken.json")
             path.write_bytes(tekken_json(vocabulary))
             module = LIBRARY.load("tokens.tokenizers.tekken")
-            return _Encoder(module.Tekkenizer.from_file(path), base.SpecialTokenPolicy.KEEP)
+            tekken = module.Tekkenizer.from_file(path)
+            instruct = None
+            if vocabulary.special_tokens.keys() >= INSTRUCTED:
+                instruct = LIBRARY.load("tokens.tokenizers.instruct").InstructTokenizerV3(tekken)
+            return _Encoder(tekken, base.SpecialTokenPolicy.KEEP, instruct)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A tekken.json or a .model file."""

@@ -89,6 +89,20 @@ class Encoder:
         ids: Sequence[int] = adding(data, pair)
         return ids
 
+    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> Sequence[int]:
+        """By the template, where the recipe has one; its special tokens are read from text."""
+        text_of(data)
+        chatting = self._run(mode).get("encode_chat") if mode.special == "all" else None
+        if chatting is None:
+            raise interface.Unsupported("has no template of conversations here")
+        try:
+            ids: Sequence[int] = chatting(data, turns)
+        except Exception as error:
+            if "TemplateError" in {kind.__name__ for kind in type(error).__mro__}:
+                raise interface.Rejected(str(error)) from error  # the template refuses it
+            raise
+        return ids
+
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it."""
         running = self._decoder()

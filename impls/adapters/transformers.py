@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import zipfile
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -44,6 +46,14 @@ def encode_with_added(data, pair):
     return tokenizer.encode(data.decode(), None if pair is None else pair.decode())
 
 
+if getattr(tokenizer, "chat_template", None):
+
+    def encode_chat(data, turns):
+        roles = (["user", "assistant"] * turns)[:turns]
+        messages = [{"role": role, "content": data.decode()} for role in roles]
+        return tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False)
+
+
 def decode(ids):
     text = tokenizer.decode(ids, skip_special_tokens=False, clean_up_tokenization_spaces=False)
     return text.encode()
@@ -54,6 +64,13 @@ def decode_cleaned(ids):
     return text.encode()
 """
 
+FOLDER = "shutil.unpack_archive(VOCABULARY, folder)"
+
+FILE = """\
+shutil.copy(VOCABULARY, os.path.join(folder, {name!r}))
+with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
+    json.dump({{"tokenizer_class": {kind!r}}}, file)"""
+
 AUTO = """\
 import json
 import shutil
@@ -63,9 +80,7 @@ from transformers import AutoTokenizer
 
 # As a model's folder has them.
 folder = tempfile.mkdtemp()
-shutil.copy(VOCABULARY, os.path.join(folder, {name!r}))
-with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
-    json.dump({{"tokenizer_class": {kind!r}}}, file)
+{files}
 tokenizer = AutoTokenizer.from_pretrained(folder, split_special_tokens={split})
 shutil.rmtree(folder)
 
@@ -93,11 +108,28 @@ tokenizer = BertTokenizerLegacy(
 """
 
 
+def zipped(vocabulary: Vocabulary) -> bytes:
+    """The files of a model's folder, as a zip; without a tokenizer.json where it has none."""
+    assert vocabulary.native is not None
+    files = dict(vocabulary.native.beside)
+    if not {"vocab.json", "vocab.txt"} & {*files}:
+        files["tokenizer.json"] = given(vocabulary)
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(zipfile.ZipInfo(name), content)
+    return packed.getvalue()
+
+
 def _fast(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
     split = mode.special == "none"
     kind = "PreTrainedTokenizerFast"
-    code = HEAD + AUTO.format(name="tokenizer.json", kind=kind, split=split) + TAIL
+    if vocabulary.native and vocabulary.native.beside and native_json(vocabulary):
+        code = HEAD + AUTO.format(files=FOLDER, split=split) + TAIL
+        return trouble or Way("folder.zip", lambda: zipped(vocabulary), code)
+    files = FILE.format(name="tokenizer.json", kind=kind)
+    code = HEAD + AUTO.format(files=files, split=split) + TAIL
     if native_json(vocabulary):
         return trouble or Way("tokenizer.json", lambda: given(vocabulary), code)
     return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
@@ -137,7 +169,8 @@ def _converted(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     if first != ["<unk>", "<s>", "</s>"] or not vocabulary.normalizer.add_dummy_prefix:
         return "the first pieces and the dummy space of Llama 2"
     trouble = model_trouble(vocabulary)
-    code = HEAD + AUTO.format(name="tokenizer.model", kind="LlamaTokenizer", split=True) + TAIL
+    files = FILE.format(name="tokenizer.model", kind="LlamaTokenizer")
+    code = HEAD + AUTO.format(files=files, split=True) + TAIL
     return trouble or Way("tokenizer.model", lambda: model_proto(vocabulary), code)
 
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import regex
 
+from corpora.vocabularies import unicode_ages
 from corpora.vocabularies.tables_on_disk import kept
 from impls.pretokenize import unicode_version
 
@@ -64,7 +65,8 @@ def class_table() -> Bytes:
 
     Takes about 0.1 s, once on a machine. Surrogates have the class of the unassigned.
     """
-    made_by = b"".join(Path(file).read_bytes() for file in (__file__, unicode_version.__file__))
+    files = __file__, unicode_ages.__file__, unicode_version.__file__
+    made_by = b"".join(Path(file).read_bytes() for file in files)
     name = f"character-classes-{regex.__version__}"
     return kept(name, lambda: _classified().view(np.int32), made_by).view(np.uint8)
 

@@ -67,7 +67,7 @@ def nothing_remembered():
         ("x.tiktoken#pattern=", "#pattern=NAME"),
         ("a\0b/c", "cannot be read"),
         ("/dev/zero", "not a regular file"),
-        (str(HERE), "is a directory"),
+        (str(HERE), "is a folder without a tokenizer"),
         (f"{HERE}/unigram_bytes.model#pattern=gpt2", "does not apply"),
         (f"{HERE}/toy_file_words.json#pattern=gpt2", "does not apply"),
         (f"{HERE}/README.md", "format not recognised"),

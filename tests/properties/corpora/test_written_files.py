@@ -93,7 +93,8 @@ def test_drawn_vocabularies_come_back(kind, tmp_path):
             assert {**once.special_tokens, **vocabulary.special_tokens} == once.special_tokens
             assert (once.splits, once.normalizer) == (vocabulary.splits, vocabulary.normalizer)
             if vocabulary.rank_order is not RankOrder.IDS:  # of these all splits may be written
-                assert once.merges.triples() == vocabulary.merges.triples()
+                back, there = (dict.fromkeys(v.merges.triples()) for v in (once, vocabulary))
+                assert [*back] == [*there]
             assert write(replace(once, native=None)).fingerprint == once.fingerprint
             if once.format != "tokenizer.json" and kind != "mutated":
                 assert once.pieces == vocabulary.pieces

@@ -11,13 +11,12 @@ from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from harness.studies.selftest.plain.base import text_of
 from harness.studies.selftest.plain.bpe import PlainBpe
 from impls.forced.interface import Context
-from impls.interface import Capability
+from impls.interface import Capability, Mode, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from impls.forced.interface import GrammarState, Policy
-    from impls.interface import Mode
 
 
 class Way(PlainBpe):
@@ -83,6 +82,20 @@ class Framing(Way):
         last = [len(self.vocabulary) - 1]
         second = [] if pair is None else last + self.encode(pair, mode)
         return [0, *self.encode(data, mode), *second, *last]
+
+
+class Chatting(Way):
+    """See ``EncodesChats``; special tokens stand before and after each message."""
+
+    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> list[int]:
+        """Messages in their order, each as it is encoded by itself, as text."""
+        marks = sorted(self.specials.values())
+        if not marks:
+            raise Unsupported("no special tokens")
+        ids = [marks[0]]
+        for turn in range(turns):
+            ids += [marks[turn % 2], *self.encode(data, Mode()), marks[-1]]
+        return ids
 
 
 class Strings(Way):
