@@ -26,6 +26,7 @@ ALLOWED = {
         "harness.ledger.trends",
         "harness.studies.compare.results",
         "harness.studies.forced.counterexamples",
+        "harness.studies.prove.results",
         "harness.studies.selftest.events",
         "harness.studies.worst.results",
         "impls",

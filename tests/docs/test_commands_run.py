@@ -30,6 +30,7 @@ from tests.docs.test_snippets import BLOCKS
 
 BUDGETS = {
     "compare": "1s",
+    "prove": "1s",
     "run": "60cases",
     "fuzz": "60cases",
     "field": "20cases",

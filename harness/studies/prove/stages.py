@@ -9,8 +9,12 @@ the file adds to the ids. What is compared is the plain model of each file
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+import regex
+
+from corpora.generators.material import is_text
 from corpora.vocabularies.merges import MERGEABLE
 from corpora.vocabularies.model import Algorithm, RankOrder
 from corpora.vocabularies.pattern_spellings import plain_spelling
@@ -134,12 +138,21 @@ def _pattern(a: Vocabulary, b: Vocabulary) -> Judged:
         if found.undecided:
             return Judged(name, UNDECIDED, found.undecided)
         if found.texts and len(mine) == 1:
-            texts = [text.encode() for text in found.texts]
+            texts = [text.encode() for text in (*found.texts, *_own(a, b))]
             words = f"they part {literal(texts[0])} in two ways, and no shorter text"
             return Judged(name, DIFFERENT, words, texts)
         if found.texts:
             return Judged(name, UNDECIDED, "expressions that are applied one after another differ")
     return Judged(name, EQUAL, "other expressions, which part every text alike")
+
+
+def _own(a: Vocabulary, b: Vocabulary) -> Iterator[str]:
+    """Tokens that the patterns part in two ways: a text of them is likely to differ."""
+    one, other = (regex.compile(v.splits[0]) for v in (a, b))
+    tokens = sorted((t for t in {*a.ids} | {*b.ids} if is_text(t)), key=merges.by_length)
+    apart = (t for t in map(bytes.decode, tokens)
+             if patterns.parted(one, t) != patterns.parted(other, t))  # fmt: skip
+    yield from islice(apart, merges.MANY)
 
 
 def _merges(a: Vocabulary, b: Vocabulary, *, same_pattern: bool) -> Judged:
