@@ -19,7 +19,7 @@ WORDS = {"equal": "proved equal", "different": "different", "undecided": "not de
 def verdict(report: Proof) -> str:
     """One sentence."""
     if report.verdict == "equal":
-        return f"Proved equal: every text has the same tokens ({_tried(report)})."
+        return f"Proved equal: both files give every text the same tokens ({_tried(report)})."
     if report.verdict == "undecided":
         return f"Not decided: {_tried(report)}, but not every stage is proved equal."
     if report.proved and not report.defect:

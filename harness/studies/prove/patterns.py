@@ -23,7 +23,8 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from itertools import islice
+from typing import TYPE_CHECKING, Any
 
 import regex
 
@@ -82,18 +83,23 @@ class Machine:
     _stepped: dict[tuple[Thread, int], tuple[Thread, ...]] = field(default_factory=dict)
 
     def opened(self, at: int, owed: Obligations) -> Iterator[Thread]:
-        """The threads of a step, before it takes a character, by preference."""
-        step = self.program.steps[at]
-        if step.kind == CHOICE:
-            yield from self.opened(step.first, owed)
-            yield from self.opened(step.second, owed)
-        elif step.kind == ASSERTION:
-            new = step.negative, frozenset(self.opened(step.second, frozenset()))
-            told = self.told(new)
-            if told is not False:
-                yield from self.opened(step.first, owed if told else owed | {new})
-        else:
-            yield at, owed
+        """The threads of a step, before it takes a character, by preference, each once."""
+        waiting, seen = [(at, owed)], set[tuple[int, frozenset[Any]]]()
+        while waiting:
+            here = at, owed = waiting.pop()
+            step = self.program.steps[at]
+            if here in seen:
+                continue
+            seen.add(here)
+            if step.kind == CHOICE:
+                waiting += [(step.second, owed), (step.first, owed)]
+            elif step.kind == ASSERTION:
+                new = step.negative, frozenset(self.opened(step.second, frozenset()))
+                told = self.told(new)
+                if told is not False:
+                    waiting.append((step.first, owed if told else owed | {new}))
+            else:
+                yield here
 
     def stepped(self, thread: Thread, letter: int) -> tuple[Thread, ...]:
         """The threads that one becomes by a character; a match waits for what it owes."""
@@ -165,50 +171,57 @@ class Machine:
                      if place != RUNNING and self.ends((at, owed))), RUNNING)  # fmt: skip
 
 
-def alike(a: str, b: str) -> Found:
-    """Compare two patterns, as the `regex` package reads them."""
+def machine(*patterns: str) -> tuple[Machine, Sequence[tuple[Listed, ...]]]:
+    """The steps of patterns, and the list with which each begins. Raises Undecidable."""
     program = Program()
     try:
-        starts = [pieces(program, pattern) for pattern in (a, b)]
-        machine = Machine(program, alphabet(program.parts))
+        starts = [pieces(program, pattern) for pattern in patterns]
+    except RecursionError:
+        raise Undecidable("a pattern of too many parts within one another") from None
+    made = Machine(program, alphabet(program.parts))
+    return made, [made.listed((*one, RUNNING) for one in made.opened(at, frozenset()))
+                  for at in starts]  # fmt: skip
+
+
+def alike(a: str, b: str) -> Found:
+    """Compare two patterns, as the `regex` package reads them."""
+    try:
+        made, starts = machine(a, b)
     except Undecidable as error:
         return Found(undecided=str(error))
-    found: list[str] = []
-    for text in _differing(machine, starts):
-        if text is None:
-            return Found(
-                (*found,), "" if found else f"more than {STATES:,} states of the two patterns"
-            )
-        found.append(text)
-        if len(found) == TEXTS:
-            break
+    found = [*islice(differing(made, starts, {}), TEXTS)]
+    if found == [None]:
+        return Found(undecided=f"the two patterns have more than {STATES:,} states")
+    texts = tuple(filter(None, found))
     one, other = map(regex.compile, (a, b))
-    if any(parted(one, text) == parted(other, text) for text in found):
+    if any(parted(one, text) == parted(other, text) for text in texts):
         return Found(undecided="the automaton and the `regex` package differ: a defect of tokgate")
-    return Found((*found,))
+    return Found(texts)
 
 
 Pair = tuple[tuple["Listed", ...], tuple["Listed", ...]]
 
 
-def _differing(machine: Machine, starts: Sequence[int]) -> Iterator[str | None]:
+def differing(
+    made: Machine, starts: Sequence[tuple[Listed, ...]], texts: dict[Pair, str]
+) -> Iterator[str | None]:
     """The texts whose first pieces differ, the shortest first; None where the search is given up.
 
-    After two matches that owe nothing, no longer texts are looked at.
+    After two matches that owe nothing, no longer texts are looked at. texts: receives a shortest
+    text for each pair of lists.
     """
-    a, b = (machine.listed((*one, RUNNING) for one in machine.opened(at, frozenset()))
-            for at in starts)  # fmt: skip
-    members = machine.letters.members
-    texts: dict[Pair, str] = {(a, b): ""}
-    waiting = [(a, b)]
+    members = made.letters.members
+    a, b = starts
+    waiting: list[Pair] = [(a, b)]
+    texts[a, b] = ""
     for pair in waiting:  # which grows
         text = texts[pair]
         for letter, member in enumerate(members):
-            after = _numbered(*(machine.after(one, letter) for one in pair))
+            after = _numbered(*(made.after(one, letter) for one in pair))
             if after in texts:
                 continue
             texts[after] = text + member
-            mine, theirs = map(machine.ended, after)
+            mine, theirs = map(made.ended, after)
             if mine != theirs:
                 yield texts[after]
             if not all(one and one[0][2] != RUNNING and not one[0][1] for one in after):
@@ -244,10 +257,7 @@ class Language:
         self._asked = 0
         self._machine: Machine | None = None
         if pattern is not None:
-            program = Program()
-            start = pieces(program, pattern)
-            machine = self._machine = Machine(program, alphabet(program.parts))
-            self._start = machine.listed((*o, RUNNING) for o in machine.opened(start, frozenset()))
+            self._machine, [self._start] = machine(pattern)
 
     def possible(self, data: bytes) -> bool:
         """Whether some piece of some text may have these bytes in it; true where it is not known.

@@ -8,6 +8,7 @@ the file adds to the ids. What is compared is the plain model of each file
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any
@@ -16,7 +17,7 @@ import regex
 
 from corpora.generators.material import is_text
 from corpora.vocabularies.merges import MERGEABLE
-from corpora.vocabularies.model import Algorithm, RankOrder
+from corpora.vocabularies.model import RankOrder
 from corpora.vocabularies.pattern_spellings import plain_spelling
 from harness.core.comparisons import algorithm_of
 from harness.studies.compare import differences
@@ -26,7 +27,7 @@ from harness.studies.prove.expressions import Undecidable
 from impls.explanations import literal
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from corpora.vocabularies.model import Piece, Vocabulary
 
@@ -51,14 +52,15 @@ class Judged:
 
 def judged(a: Vocabulary, b: Vocabulary) -> Iterator[Judged]:
     """Judge the stages, one after another."""
-    if a.unexpressed or b.unexpressed or algorithm_of(a) != algorithm_of(b):
+    shared = any(one.native is not None and one.native.shared for one in (a, b))
+    if shared or a.unexpressed or b.unexpressed or algorithm_of(a) != algorithm_of(b):
         yield _whole(a, b)
         return
     yield _normalizer(a, b)
     yield _added(a, b)
     pattern = _pattern(a, b)
     yield pattern
-    if a.algorithm is Algorithm.BPE and not a.pieces and not b.pieces:
+    if algorithm_of(a) == "bpe" and not a.pieces and not b.pieces:
         yield _merges(a, b, same_pattern=pattern.verdict == EQUAL)
     else:
         yield _pieces(a, b)
@@ -69,7 +71,7 @@ def _whole(a: Vocabulary, b: Vocabulary) -> Judged:
     """Files that can only be compared as they are written."""
     if a.format == b.format == "tokenizer.json" and not differences.sections(a, b, WHOLE):
         return Judged("file", EQUAL, "all sections of the files that decide an encoding are equal")
-    return Judged("file", UNDECIDED, differences.apart(a, b))
+    return Judged("file", UNDECIDED, differences.apart(a, b) or "two tokens of a file have one id")
 
 
 def _normalizer(a: Vocabulary, b: Vocabulary) -> Judged:
@@ -79,7 +81,10 @@ def _normalizer(a: Vocabulary, b: Vocabulary) -> Judged:
         return Judged(name, UNDECIDED, "the rules of WordPiece differ")
     words = [one.words for one in differing if one.name not in ("charsmap", *differences.TOGETHER)]
     if a.normalizer.charsmap != b.normalizer.charsmap:
-        mine, theirs = rules(a.normalizer.charsmap), rules(b.normalizer.charsmap)
+        try:
+            mine, theirs = rules(a.normalizer.charsmap), rules(b.normalizer.charsmap)
+        except (ValueError, LookupError, struct.error):
+            return Judged(name, UNDECIDED, "a character map is damaged")
         changed = sorted(
             (text for text in mine.keys() | theirs.keys() if mine.get(text) != theirs.get(text)),
             key=len,
@@ -93,32 +98,29 @@ def _normalizer(a: Vocabulary, b: Vocabulary) -> Judged:
 
 
 def _added(a: Vocabulary, b: Vocabulary) -> Judged:
-    """Special and added tokens, by their texts and flags."""
+    """Special and added tokens, by their texts, flags and ids."""
     name = "added tokens"
-    mine, theirs = (_kinds(one) for one in (a, b))
-    numbers = differences.numbering(a, b)
-    moved = (text for text in a.special_tokens.keys() & b.special_tokens.keys()
-             if numbers.get(a.special_tokens[text]) != b.special_tokens[text])  # fmt: skip
-    apart = sorted({*(text for text in mine.keys() | theirs.keys()
-                      if mine.get(text) != theirs.get(text)), *moved}, key=len)  # fmt: skip
+    mine, theirs = _kinds(a, differences.numbering(a, b)), _kinds(b, {})
+    apart = [text for text in mine.keys() | theirs.keys() if mine.get(text) != theirs.get(text)]
     if not apart:
-        return Judged(name, EQUAL, f"{len(mine):,} tokens with their flags")
+        return Judged(name, EQUAL, f"the same texts, with the same flags: {len(mine):,}")
+    apart.sort(key=lambda text: (len(text), text))
     words = f"they differ in {differences.some([literal(text.encode()) for text in apart])}"
     texts = [text.encode(errors="ignore") for text in apart[: merges.MANY]]
-    return Judged(name, DIFFERENT, words, [one for text in texts for one in (text, b"a " + text)])
+    return Judged(name, DIFFERENT, words, texts)
 
 
-def _kinds(vocabulary: Vocabulary) -> dict[str, tuple[bool, tuple[str, ...]]]:
-    """Of each special or added token whether it is special, and its other flags.
+def _kinds(vocabulary: Vocabulary, numbers: Mapping[int, int]) -> dict[str, Any]:
+    """What decides of each special or added token: whether it is special, its flags, and its id.
 
     ``normalized`` means nothing where nothing is normalized.
     """
-    known = differences.flags(vocabulary)
-    special = {**dict.fromkeys(vocabulary.special_tokens, True)}
+    flags, special = differences.flags(vocabulary), vocabulary.special_tokens
     plain = {"special"} if vocabulary.normalizes else {"special", "normalized"}
+    ids = {**special, **{one.text: one.id for one in vocabulary.added_tokens}}
     return {
-        text: (special.get(text, False), tuple(f for f in known.get(text, ()) if f not in plain))
-        for text in {**special, **known}
+        text: (text in special, {*flags.get(text, ())} - plain, numbers.get(i, i))
+        for text, i in ids.items()
     }
 
 
@@ -192,7 +194,7 @@ def _pieces(a: Vocabulary, b: Vocabulary) -> Judged:
             return Judged(name, UNDECIDED, f"{field} differs")
     if _unknown(a) != _unknown(b):
         return Judged(name, UNDECIDED, "the unknown tokens differ")
-    if a.rank_order is RankOrder.MERGES and (a.merges.triples() or b.merges.triples()):
+    if a.rank_order is not RankOrder.SCORES:
         numbers = differences.numbering(a, b)
         moved = [tuple(numbers.get(i) for i in one) for one in a.merges.triples()]
         if moved != b.merges.triples():
@@ -215,7 +217,7 @@ def _entries(vocabulary: Vocabulary) -> dict[tuple[bytes, int], Any]:
     """What each id is, by what it spells: its type and its score, or its place among scores."""
     pieces: Sequence[Piece] = vocabulary.pieces
     if not pieces:
-        return dict.fromkeys(differences.spelled(vocabulary).values())
+        return dict.fromkeys(differences.spelled(vocabulary).values(), True)
     known = differences.spelled(vocabulary)
     scores = {i: one.score for i, one in enumerate(pieces)}
     if algorithm_of(vocabulary) == "spm":  # merging asks for the order alone

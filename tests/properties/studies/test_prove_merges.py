@@ -142,6 +142,49 @@ def held_to_all_texts(seeds):
     return came
 
 
+def tangled(rng):
+    """Two vocabularies of ranks, whose tokens are made of one another in many ways."""
+    made = [b"a", b"b", b"c"]
+    for _ in range(rng.randrange(4, 14)):
+        token = b"".join(rng.choices(made, k=2))
+        if token not in made and len(token) <= 6:
+            made.append(token)
+    other = [*made]
+    for _ in range(rng.randrange(1, 4)):
+        at = rng.randrange(min(3, len(made) - 2), len(made) - 1)
+        far = min(len(made) - 1, at + rng.choice([1, 1, 1, 2, 3]))
+        other[at], other[far] = other[far], other[at]
+    return [
+        Vocabulary("drawn", Algorithm.BPE, "drawn", (*tokens,), Merges.of([]))
+        for tokens in (made, other)
+    ]
+
+
+def held_to_all_pairs(seeds):
+    """Compare verdicts with all tokens and pairs of tokens, by the definition."""
+    came = {"equal": 0, "different": 0, "equal, made in two ways": 0}
+    for seed in seeds:
+        a, b = tangled(random.Random(seed))
+        found = merges.decided(mine := derived(a), theirs := derived(b))
+        one, other = definition(a), definition(b)
+        tokens = [*a.ids]
+        texts = {*tokens, *(left + right for left, right in product(tokens, repeat=2))}
+        apart = [
+            text for text in texts
+            if [a.tokens[i] for i in one(text)] != [b.tokens[i] for i in other(text)]
+        ]  # fmt: skip
+        told = f"seed {seed}: {a.tokens}, {b.tokens}: {found} and {sorted(apart, key=len)[:3]}"
+        assert not found.undecided and found.exact, told
+        assert bool(apart) == bool(found.texts), told
+        if apart:
+            assert len(min(apart, key=len)) == len(found.texts[0]), told
+            assert {*found.texts} <= {*apart} or mine.late or theirs.late, told
+        came["different" if apart else "equal"] += 1
+        twice = any(theirs.cuts.get(text, cut) != cut for text, cut in mine.cuts.items())
+        came["equal, made in two ways"] += twice and not apart
+    return came
+
+
 def test_no_verdict_on_merges_is_wrong():
     came = held_to_all_texts(range(250))
     assert min(came["equal"], came["different"]) > 50, came
@@ -152,3 +195,10 @@ def test_no_verdict_on_merges_is_wrong():
 def test_no_verdict_on_thousands_of_vocabularies_is_wrong():
     came = held_to_all_texts(range(1000, 9000))
     assert came["equal, made in two ways"] > 20, came
+    came = held_to_all_pairs(range(1000, 20000))
+    assert came["equal, made in two ways"] > 100, came
+
+
+def test_no_pair_is_missed_where_tokens_are_made_in_two_ways():
+    came = held_to_all_pairs(range(300))
+    assert came["equal, made in two ways"] > 2, came
