@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import RankOrder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -72,19 +72,12 @@ class Derivations:
         cut = self.cuts[token]
         return token[:cut], token[cut:]
 
-    def rights(self, token: bytes) -> list[bytes]:
-        """The right spine: the token, its right half, the right half of that, down to a byte."""
-        spine = [token]
-        while len(spine[-1]) > 1:
-            spine.append(self.halves(spine[-1])[1])
-        return spine
-
-    def lefts(self, token: bytes) -> list[bytes]:
-        """The left spine, likewise."""
-        spine = [token]
-        while len(spine[-1]) > 1:
-            spine.append(self.halves(spine[-1])[0])
-        return spine
+    def spine(self, token: bytes, side: int) -> list[bytes]:
+        """A token, its half on a side (0: left, 1: right), that one's half there, to a byte."""
+        found = [token]
+        while len(found[-1]) > 1:
+            found.append(self.halves(found[-1])[side])
+        return found
 
     @cached_property
     def late(self) -> frozenset[bytes]:
@@ -193,12 +186,11 @@ def derived(vocabulary: Vocabulary) -> Derivations:
 
 
 def by_part(
-    made: Derivations, tokens: set[bytes]
-) -> tuple[dict[bytes, list[bytes]], dict[bytes, list[bytes]]]:
-    """These tokens by their left and by their right halves."""
-    lefts, rights = defaultdict[bytes, list[bytes]](list), defaultdict[bytes, list[bytes]](list)
+    tokens: Iterable[bytes], parts: Callable[[bytes], Iterable[bytes]]
+) -> dict[bytes, list[bytes]]:
+    """Tokens by each of their parts."""
+    found = defaultdict[bytes, list[bytes]](list)
     for token in tokens:
-        left, right = made.halves(token)
-        lefts[left].append(token)
-        rights[right].append(token)
-    return lefts, rights
+        for part in parts(token):
+            found[part].append(token)
+    return found

@@ -28,6 +28,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from itertools import chain, islice, product
 from typing import TYPE_CHECKING
 
@@ -200,7 +201,8 @@ def _overlaps(
     tokens = {token for token in a.cuts if len(token) <= longest and token not in twice}
     odd = a.late | b.late
     found: list[tuple[int, Three]] = []
-    lefts, rights = by_part(a, tokens)
+    lefts = by_part(tokens, lambda token: a.halves(token)[:1])
+    rights = by_part(tokens, lambda token: a.halves(token)[1:])
     for middle in lefts.keys() & rights.keys():
         cut = len(middle)
         for first, second in _changed(a, b, odd, rights[middle], lefts[middle]):
@@ -244,18 +246,9 @@ def _around(
 ) -> list[tuple[Sequence[bytes], Sequence[bytes]]]:
     """The pairs to look at where tokens are made in two ways: all of these with all of those."""
     every = [*a.ids]
-    on_right: list[dict[bytes, list[bytes]]] = []
-    on_left: list[dict[bytes, list[bytes]]] = []
-    for made in (a, b):
-        rights: dict[bytes, list[bytes]] = {}
-        lefts: dict[bytes, list[bytes]] = {}
-        for token in every:
-            for one in made.rights(token):
-                rights.setdefault(one, []).append(token)
-            for one in made.lefts(token):
-                lefts.setdefault(one, []).append(token)
-        on_right.append(rights)
-        on_left.append(lefts)
+    on_left, on_right = (
+        [by_part(every, partial(made.spine, side=side)) for made in (a, b)] for side in (0, 1)
+    )
     ending = {*chain.from_iterable(one[token] for one in on_right for token in twice)}
     beginning = {*chain.from_iterable(one[token] for one in on_left for token in twice)}
     found: list[tuple[Sequence[bytes], Sequence[bytes]]] = [

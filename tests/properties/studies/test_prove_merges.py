@@ -193,9 +193,9 @@ def test_no_verdict_on_merges_is_wrong():
 
 @pytest.mark.thorough
 def test_no_verdict_on_thousands_of_vocabularies_is_wrong():
-    came = held_to_all_texts(range(1000, 9000))
-    assert came["equal, made in two ways"] > 20, came
-    came = held_to_all_pairs(range(1000, 20000))
+    came = held_to_all_texts(range(1000, 5000))
+    assert came["equal, made in two ways"] > 5, came
+    came = held_to_all_pairs(range(1000, 11000))
     assert came["equal, made in two ways"] > 100, came
 
 
