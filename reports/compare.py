@@ -8,6 +8,8 @@ from reports.blocks import Banner, Cell, Code, Page, Paragraph, Section, Span, T
 from reports.blocks.units import plural
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from harness.studies.compare.results import Cause, Comparison, Row
 
 TOKENS = 12
@@ -41,7 +43,6 @@ def page(report: Comparison) -> Page:
         f"The files differ, too, where no text showed it: {one}." for one in report.not_shown
     ]
     tone = {"same": "pass", "different": "fail", "not-examined": "not-examined"}[report.verdict]
-    more = f"{plural(report.further_causes, 'further cause')} not shown."
     blocks = [
         Banner(
             f"A: {report.a}, B: {report.b}",
@@ -55,11 +56,17 @@ def page(report: Comparison) -> Page:
             ],
             stamp="" if report.complete else "Interrupted: not all texts were compared.",
         ),
-        *(_cause(number, cause, report) for number, cause in enumerate(report.causes, 1)),
-        Paragraph(more * bool(report.further_causes), "quiet"),
+        *causes(report),
         Section("This comparison", [Code(report.command, "the command")], "again", page=True),
     ]
     return Page(f"tokgate: {report.a} and {report.b}", "comparison", blocks, "causes")
+
+
+def causes(report: Comparison) -> Iterator[Section | Paragraph]:
+    """A section for each cause, and how many more there are."""
+    yield from (_cause(number, cause, report) for number, cause in enumerate(report.causes, 1))
+    more = f"{plural(report.further_causes, 'further cause')} not shown."
+    yield Paragraph(more * bool(report.further_causes), "quiet")
 
 
 def _cause(number: int, cause: Cause, report: Comparison) -> Section:

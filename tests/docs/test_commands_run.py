@@ -30,6 +30,7 @@ from tests.docs.test_snippets import BLOCKS
 
 BUDGETS = {
     "compare": "1s",
+    "prove": "1s",
     "run": "60cases",
     "fuzz": "60cases",
     "field": "20cases",
@@ -150,9 +151,8 @@ def furnished(folder):
     for name in ("my.model", "t5.model"):
         (folder / name).write_bytes(model.content)
     (folder / "converted").mkdir()
-    (folder / "converted" / "tokenizer.json").write_bytes(
-        sources.resolve("unigram_bytes").as_tokenizer_json()
-    )
+    for name in ("converted/tokenizer.json", "old.json", "new.json"):
+        (folder / name).write_bytes(sources.resolve("unigram_bytes").as_tokenizer_json())
     ranks = "".join(f"{one} {rank}\n" for rank, one in enumerate(single_bytes()))
     for name in ("o200k.tiktoken.gz", "llama3.tiktoken.gz"):
         (folder / name).write_bytes(gzip.compress(ranks.encode()))

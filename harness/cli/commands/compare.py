@@ -13,7 +13,7 @@ from harness.cli.progress import Progress
 from harness.cli.study_command import conducted, show
 from harness.core.countdown import seconds_text
 from harness.events import Compared
-from harness.studies.compare.results import comparison_of
+from harness.studies.compare.results import Comparison, comparison_of
 from harness.studies.compare.run import CompareStudy
 from harness.studies.compare.sides import reader
 from reports import compare as told
@@ -70,6 +70,6 @@ def command(
     )
     finished, events = conducted(study, out, progress)
     for event in of(events, Compared):
-        report = comparison_of(event.report)
+        report = comparison_of(event.report, Comparison)
         show("compare", report.to_json(), told.page(report), out, as_json=as_json)
     return finished.exit_status

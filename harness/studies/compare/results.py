@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
+
+ENGINES = "engines"
+"""The kind of a difference that is not in the files."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +86,9 @@ class Comparison:
         return json.dumps({"verdict": self.verdict, **asdict(self)}, indent=1) + "\n"
 
 
-def comparison_of(told: dict[str, Any]) -> Comparison:
-    """A comparison from its event."""
-    return msgspec.convert(told, Comparison)
+_Made = TypeVar("_Made", bound=Comparison)
+
+
+def comparison_of(told: dict[str, Any], made: type[_Made]) -> _Made:
+    """A comparison from its event. made: of which kind."""
+    return msgspec.convert(told, made)

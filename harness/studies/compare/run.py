@@ -14,6 +14,7 @@ import contextlib
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias
 
 from harness.core import exit_statuses
@@ -25,7 +26,7 @@ from harness.events import Compared, Finished, Phase
 from harness.findings.shrink import shrink
 from harness.studies.compare import differences
 from harness.studies.compare.inputs import GENERATED, GIVEN, batches, texts
-from harness.studies.compare.results import Cause, Comparison, Row, comparison_of
+from harness.studies.compare.results import ENGINES, Cause, Comparison, Row, comparison_of
 from harness.studies.compare.sides import SPECIAL, TEXT, opened, plain, runs
 from impls.explanations import literal
 
@@ -49,9 +50,6 @@ CAUSES = 8
 
 MINIMISING = 20.0
 """Seconds for making the texts of all causes small, after the budget."""
-
-ENGINES = "engines"
-"""The kind of a difference that is not in the files."""
 
 SPACE = "\u2581".encode()
 
@@ -85,6 +83,7 @@ class CompareStudy(SteppedStudy):
     command: str
     watch: Callable[[float, str], None]
     name: ClassVar[str] = "compare"
+    made: ClassVar[type[Comparison]] = Comparison
 
     def identity(self) -> dict[str, Any]:
         """What was compared."""
@@ -92,7 +91,7 @@ class CompareStudy(SteppedStudy):
 
     def plan(self, past: Sequence[Event]) -> Sequence[str]:
         """One step."""
-        return ["compare"]
+        return [self.name]
 
     def step(self, name: str, tell: Callable[[Event], None]) -> None:
         """Compare, and tell what came of it, even of a comparison that is interrupted.
@@ -100,25 +99,30 @@ class CompareStudy(SteppedStudy):
         Raises ImplementationError where a vocabulary cannot be loaded.
         """
         told = [one.title for one in self.readers]
-        report = Comparison(*self.sources, told, self.seed, self.command)
+        report = self.made(*self.sources, told, self.seed, self.command)
         try:
             with contextlib.ExitStack() as stack:
-                Comparing(self, report, stack).run(tell)
+                comparing = Comparing(self, report, stack)
+                comparing.run(tell, self.first(comparing, report, tell))
             report.complete = True
         finally:
             tell(Compared(asdict(report)))
 
+    def first(
+        self, comparing: Comparing, report: Comparison, tell: Callable[[Event], None]
+    ) -> Sequence[bytes]:
+        """Texts to compare before all others, which may take time of their own."""
+        return ()
+
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: the verdict decides the exit status."""
-        report = next(
-            (comparison_of(one.report) for one in events if isinstance(one, Compared)), None
-        )
+        told = [one.report for one in events if isinstance(one, Compared)]
+        report = comparison_of(told[0], self.made) if told else None
         if report is None:
             return ended(ending)
         status = {"same": exit_statuses.HOLDS, "different": exit_statuses.FAILS}
-        return ended(
-            ending, report.compared, status.get(report.verdict, exit_statuses.NOT_EXAMINED)
-        )
+        fine = status.get(report.verdict, exit_statuses.NOT_EXAMINED)
+        return ended(ending, report.compared, fine)
 
 
 class Comparing:
@@ -155,8 +159,11 @@ class Comparing:
         self._report.not_compared.append("texts with special tokens in them")
         return [TEXT]
 
-    def run(self, tell: Callable[[Event], None]) -> None:
-        """Compare all texts, then make small what differs, and put it into the report."""
+    def run(self, tell: Callable[[Event], None], first: Sequence[bytes] = ()) -> None:
+        """Compare all texts, then make small what differs, and put it into the report.
+
+        first: texts that come before all others.
+        """
         study, report = self._study, self._report
         report.notes = differences.token_lines(self.a, self.b)
         report.not_compared = differences.not_encoded(self.a, self.b)
@@ -164,8 +171,8 @@ class Comparing:
         tell(Phase("comparing"))
         seconds = 0.0
         try:
-            stream = texts(self.a, self.b, study.corpus, study.seed, self.model.keys)
-            for batch in batches(stream):
+            others = texts(self.a, self.b, study.corpus, study.seed, self.model.keys)
+            for batch in batches(chain(((GIVEN, one) for one in first), others)):
                 # However little time there is, some tokens and some generated texts are compared.
                 if self.clock.start().over and origins[GENERATED] and batch[0][0] != GIVEN:
                     break
@@ -202,6 +209,11 @@ class Comparing:
 
     def _rows(self, datas: Sequence[bytes], mode: Mode) -> list[tuple[Outcome, Outcome]]:
         return [*zip(*(side.encode(datas, mode) for side in self.sides), strict=True)]
+
+    def differing(self, datas: Sequence[bytes], mode: Mode) -> list[bytes]:
+        """Those of these texts that the two encode differently."""
+        rows = self._rows(datas, mode) if datas else []
+        return [data for data, row in zip(datas, rows, strict=True) if self.differ(row)]
 
     def differ(self, row: tuple[Outcome, Outcome]) -> bool:
         """Whether both answered, and not the same."""

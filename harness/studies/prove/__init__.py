@@ -1,0 +1,1 @@
+"""``tokgate prove``: whether two vocabularies tokenize every text alike."""
