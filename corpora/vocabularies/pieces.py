@@ -84,6 +84,11 @@ class Pieces(Sequence[Piece]):
         """The text of each piece."""
         return [text.decode(*_CODING) for text in self.spelled]
 
+    @property
+    def holes(self) -> list[int]:
+        """The ids that stand for removed pieces, which SentencePiece passes over: UNUSED NULs."""
+        return [i for i in self.of_types(PieceType.UNUSED) if self[i].text == "\0"]
+
     def of_types(self, *types: PieceType) -> list[int]:
         """The ids of the pieces of these types, in order."""
         wanted = np.isin(np.frombuffer(self.types, dtype=np.uint8), types)

@@ -3,7 +3,8 @@
 As one piece, the text is read in growing parts until every place where a token may end has the
 limit before it. With one of the known pre-tokenizers, growing windows of the text are cut and
 encoded. Any other pattern, and special tokens without pre-tokenization, may look anywhere: then all
-of the text is encoded. (After ``count_till_limit`` of the `bpe` crate by GitHub.)
+of the text is encoded. (After ``count_till_limit`` of the `bpe` crate by GitHub, which gives up 10
+tokens beyond the limit without a proof that backtracking never takes back as many.)
 """
 
 from __future__ import annotations

@@ -4,7 +4,8 @@ A merge that was passed over is considered again after the next merge that is do
 when all that are left are passed over. The chances are drawn from a generator seeded with the
 piece's own bytes, so that one text has one answer. Expected O(n log n), as for the heap.
 (Provilkov, Emelianenko and Voita, "BPE-Dropout: Simple and Effective Subword Regularization",
-ACL 2020.)
+ACL 2020. ``Word::merge_all`` of tokenizers draws for stale pairs, too, each of which gives those
+that were passed over another chance.)
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """``bpe.greedy``: leftmost-longest, at each position the longest token. O(n t). No BPE.
 
 What WordPiece does, and what a tokenizer becomes whose author forgot the merges. t is the length of
-a longest token.
+a longest token. (``encode_greedy`` of the `bpe` crate by GitHub, which skips a byte without a
+token; here such a text is rejected.)
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 The heap holds pairs keyed by (rank, position), so that its minimum is the definition's next merge.
 A merge changes the pairs on either side; their old entries stay in the heap and are skipped when
-they come up, since a position remembers which pair it has now. (As in the ``bpe.rs`` of Hugging
-Face's tokenizers, and in SentencePiece's ``bpe_model.cc``.)
+they come up, since a position remembers which pair it has now. (As ``Word::merge_all`` in the
+``word.rs`` of Hugging Face's tokenizers, and SentencePiece's ``bpe_model.cc``.)
 """
 
 from __future__ import annotations

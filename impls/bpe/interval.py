@@ -11,7 +11,8 @@ one, both share this token, so together they are valid: the encoding of ``text[s
 rest of the count is a difference of two stored ones. Ancestry is an inclusion of intervals of
 preorder numbers. Two encodings of one text from different starts meet after a few tokens as a
 rule, and then the cost does not depend on the interval's length; where they never meet, the whole
-interval is encoded. (After the ``IntervalEncoding`` of the `bpe` crate by GitHub.)
+interval is encoded. (After the ``IntervalEncoding`` of the `bpe` crate by GitHub, which asks that
+the next token is shared, too: one is enough.)
 """
 
 from __future__ import annotations

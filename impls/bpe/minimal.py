@@ -1,7 +1,8 @@
 """``bpe.minimal``: the fewest tokens that spell a text, by dynamic programming. O(n t). No BPE.
 
 ``fewest[i] = 1 + min(fewest[i - len(s)])`` over the tokens s in which the text up to i ends; of
-several ways the one whose last token is longest. t is the length of a longest token.
+several ways the one whose last token is longest. t is the length of a longest token. (As
+``encode_minimal`` of the `bpe` crate by GitHub.)
 """
 
 from __future__ import annotations

@@ -3,7 +3,8 @@
 From single bytes, replace again and again the adjacent pair of the lowest rank, the leftmost
 among equals, until no pair merges. All other algorithms are checked against this one. (Sennrich,
 Haddow and Birch, "Neural Machine Translation of Rare Words with Subword Units", ACL 2016, as
-tiktoken reads it: over bytes, and by rank.)
+tiktoken reads it, ``_byte_pair_merge`` of its ``lib.rs``: over bytes, and by rank. One difference:
+a text with a byte that is no token is rejected, even where tiktoken knows a longer token for it.)
 """
 
 from __future__ import annotations

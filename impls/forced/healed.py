@@ -4,7 +4,8 @@ After llguidance's documentation of fast-forward tokens, restated in its meaning
 forced bytes and T their tokens. A window of the last bytes of F is searched for the first place
 from which some token goes on beyond F in a way that the grammar admits; the tokens of T before that
 place are forced. The window is a number of tokens of T, or of bytes. Conservatively, the grammar is
-not asked, and any token that goes on counts.
+not asked, and any token that goes on counts. (``TokTrie::chop_tokens`` and ``ff_tokens`` of
+llguidance, but that bytes of a cut-off character are merged here, and matched greedily there.)
 
 A token that spans the end of F begins at one of these places, if it begins in the window: none of
 it crosses the end of what is forced. It errs in two ways. The token may begin before the window,

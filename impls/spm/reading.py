@@ -108,6 +108,8 @@ def piece_texts(vocabulary: Vocabulary, variant: Variant) -> list[str]:
         if variant.names_empty is None:
             raise refuse(f"pieces[{i}] is empty", "give it a text")
         texts[i] = variant.names_empty.format(i)
+    for i in pieces.holes if variant.checks else ():
+        texts[i] = f"\0{i}\0"  # which nothing merges to
     if len(set(texts)) < len(texts):
         twice = next(text for text, count in Counter(texts).items() if count > 1)
         raise refuse(f"the piece {twice!r} stands more than once", "remove all but one")
@@ -132,9 +134,10 @@ def _check(
         raise refuse(f"it has {unknown} pieces of type UNKNOWN", "it must have one")
     for i in np.flatnonzero(pieces.sizes >= LONGEST_PIECE).tolist():
         raise refuse(f"pieces[{i}] has {LONGEST_PIECE} bytes or more", "shorten it")
-    if b"\0" in pieces.text:
-        i = next(i for i, text in enumerate(pieces.spelled) if b"\0" in text)
-        raise refuse(f"pieces[{i}] holds a NUL character", "remove it")
+    holes = {*pieces.holes}
+    for i, spelled in enumerate(pieces.spelled):
+        if b"\0" in spelled and i not in holes:
+            raise refuse(f"pieces[{i}] holds a NUL character", "remove it")
     found = set()
     for i in pieces.of_types(PieceType.BYTE):
         text = pieces[i].text

@@ -141,10 +141,10 @@ def offset(unit: int) -> int:
 
 
 @njit
-def rule(units: Ints, data: Bytes, position: int, end: int, shortest: bool) -> tuple[int, int]:
-    """Number of bytes that the longest (or shortest) rule takes, and where its replacement is.
+def rule(units: Ints, data: Bytes, position: int, end: int, most: int) -> tuple[int, int]:
+    """Number of bytes that the longest rule takes, and where its replacement is.
 
-    0 bytes for none.
+    0 bytes for none. most: of the rules that apply, so many are looked at, the shortest first.
     """
     longest = 0
     value = 0
@@ -163,6 +163,7 @@ def rule(units: Ints, data: Bytes, position: int, end: int, shortest: bool) -> t
         if unit & LEAF:
             longest = i + 1 - position
             value = int(units[index]) & VALUE
-            if shortest:
+            most -= 1
+            if most == 0:
                 break
     return longest, value

@@ -1,9 +1,11 @@
 """A unigram vocabulary as tables for the compiled code, in one variant.
 
-What an engine refuses to load is a VocabularyError here: for SentencePiece an empty piece, a
-duplicate, and byte pieces that are not all there or not asked for; for llama.cpp a duplicate. A
-score that is no number is refused in every variant (an infinite one by tokenizers, too): the
-engines take NaN, and then give what the order of comparisons happens to leave.
+What an engine refuses to load is a VocabularyError here, where it would change ids: for
+SentencePiece an empty piece, a duplicate, and byte pieces that are not all there or not asked for;
+for llama.cpp a duplicate. A score that is no number is refused in every variant, and an infinite
+one by SentencePiece 0.2.3 and tokenizers: the other engines take NaN, and then give what the order
+of comparisons happens to leave. SentencePiece also refuses what concerns no ids, such as a piece of
+8,000 bytes; that is not repeated here.
 """
 
 from __future__ import annotations
@@ -32,6 +34,9 @@ UNKNOWN_PENALTY = 10.0
 FLOAT = "float32"
 
 MEND = "train or export the model again"
+
+_RESERVED = frozenset({PieceType.UNKNOWN, PieceType.CONTROL, PieceType.BYTE})
+"""SentencePiece keeps these apart: one of them may share its text with another piece."""
 
 ROOMS = ("impls/unigram", "impls/kernels")
 """The folders of all modules that have a part in the making of the tables."""
@@ -175,19 +180,22 @@ def unknown_score(vocabulary: Vocabulary, variant: Variant) -> float:
 
 def check(vocabulary: Vocabulary, variant: Variant) -> None:
     """Raise the VocabularyError of what the engine refuses."""
-    seen: dict[str, int] = {}
+    sentencepiece = variant.decoding is Decoding.SENTENCEPIECE
+    holes = {*Pieces.of(vocabulary.pieces).holes} if sentencepiece else ()
+    seen: dict[tuple[str, bool], int] = {}
     for piece_id, piece in enumerate(vocabulary.pieces):
-        if math.isnan(piece.score):
-            raise VocabularyError(vocabulary.id, f"piece {piece_id} has the score nan", MEND)
-        if math.isinf(piece.score) and variant.decoding is Decoding.HUGGING_FACE:
+        if math.isnan(piece.score) or (math.isinf(piece.score) and variant.finite_scores):
             fault = f"piece {piece_id} has the score {piece.score}"
-            raise VocabularyError(vocabulary.id, fault, "tokenizer.json needs finite scores")
-        if not piece.text and variant.decoding is Decoding.SENTENCEPIECE:
-            raise VocabularyError(vocabulary.id, f"piece {piece_id} is empty", MEND)
-        if not variant.duplicates and seen.setdefault(piece.text, piece_id) != piece_id:
-            fault = f"pieces {seen[piece.text]} and {piece_id} are both {piece.text!r}"
             raise VocabularyError(vocabulary.id, fault, MEND)
-    if variant.decoding is Decoding.SENTENCEPIECE:
+        if not piece.text and sentencepiece:
+            raise VocabularyError(vocabulary.id, f"piece {piece_id} is empty", MEND)
+        if piece_id in holes:
+            continue
+        named = piece.text, sentencepiece and piece.type in _RESERVED
+        if not variant.duplicates and seen.setdefault(named, piece_id) != piece_id:
+            fault = f"pieces {seen[named]} and {piece_id} are both {piece.text!r}"
+            raise VocabularyError(vocabulary.id, fault, MEND)
+    if sentencepiece:
         _check_bytes(vocabulary)
 
 
@@ -207,5 +215,9 @@ def _check_bytes(vocabulary: Vocabulary) -> None:
 def _byte_ids(vocabulary: Vocabulary, variant: Variant) -> Longs:
     if not vocabulary.byte_fallback or variant.fallback is Fallback.UNKNOWN:
         return np.empty(0, dtype=np.int64)
-    named = {piece.text: piece_id for piece_id, piece in enumerate(vocabulary.pieces)}
+    named = {
+        piece.text: piece_id
+        for piece_id, piece in enumerate(vocabulary.pieces)
+        if variant.duplicates or piece.type is PieceType.BYTE
+    }
     return np.array([named.get(f"<0x{byte:02X}>", NOWHERE) for byte in range(256)], dtype=np.int64)

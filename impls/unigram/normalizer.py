@@ -36,6 +36,11 @@ REPLACEMENT = (0xEF, 0xBF, 0xBD)
 SHORT = 6
 """Bytes: tokenizers looks up a grapheme cluster below this as a whole."""
 
+MOST_SYMBOLS = 64
+"""``kResultSize`` of SentencePiece's ``PrefixMatcher``."""
+MOST_RULES = 32
+"""``kMaxTrieResultsSize`` of SentencePiece's ``Normalizer``."""
+
 _SENTENCEPIECE = int(Normalization.SENTENCEPIECE)
 _LLAMA_CPP = int(Normalization.LLAMA_CPP)
 
@@ -293,11 +298,11 @@ def precompiled(
             number += 1
         taken = value = 0
         if whole and cluster - position < SHORT:
-            taken, value = rule(units, data, position, cluster, True)
+            taken, value = rule(units, data, position, cluster, 1)
         after = cluster
         if taken == 0:
             after = position + character_length(data, position, cluster)
-            taken, value = rule(units, data, position, after, True)
+            taken, value = rule(units, data, position, after, 1)
         if taken == 0:
             for i in range(position, after):
                 out[size] = data[i]
@@ -348,20 +353,23 @@ def prefix(
 
     lenient: as llama.cpp has it. The beginning of a symbol counts as one, however short (its
     ``naive_trie::get_longest_prefix`` does not ask whether a token ends where it stops), and
-    characters are well-formed if their leading bits look right.
+    characters are well-formed if their leading bits look right. SentencePiece has room for so many
+    symbols and rules that begin at one place, and never sees the longer ones.
     """
-    longest = 0
+    longest = seen = 0
+    symbols_seen, rules_seen = (end, end) if lenient else (MOST_SYMBOLS, MOST_RULES)
     if len(symbols) > 0:
         slot = ROOT
         for i in range(position, end):
             slot = child(symbols, slot, int(data[i]))
-            if slot == EMPTY:
+            if slot == EMPTY or seen == symbols_seen:
                 break
             if lenient or token_at(symbols, slot) != EMPTY:
                 longest = i + 1 - position
+                seen += 1
     if longest > 0:
         return longest, VERBATIM, position
-    longest, value = rule(units, data, position, end, False)
+    longest, value = rule(units, data, position, end, rules_seen)
     if longest > 0:
         return longest, REPLACED, value
     if lenient:

@@ -110,6 +110,7 @@ class Variant:
     symbol_score: of user-defined symbols in the lattice.
     symbols_stay: user-defined symbols pass the normalizer as they are.
     duplicates: two pieces may share a text; the last one has it.
+    finite_scores: infinite scores are refused.
     text_only: inputs that are not UTF-8 are refused.
     """
 
@@ -131,6 +132,7 @@ class Variant:
     fallback: Fallback
     decoding: Decoding
     duplicates: bool
+    finite_scores: bool
     text_only: bool
 
 
@@ -156,6 +158,7 @@ SENTENCEPIECE = Variant(
     fallback=Fallback.CHARACTERS,
     decoding=Decoding.SENTENCEPIECE,
     duplicates=False,
+    finite_scores=True,
     text_only=False,
 )
 
@@ -168,6 +171,7 @@ SENTENCEPIECE_0_2_1 = replace(
     scores="float64",
     rebase_above=math.inf,
     symbol_score=SymbolScore.GREATEST,
+    finite_scores=False,
 )
 
 LLAMA_CPP = Variant(
@@ -189,6 +193,7 @@ LLAMA_CPP = Variant(
     fallback=Fallback.UNKNOWN,
     decoding=Decoding.LLAMA_CPP,
     duplicates=False,
+    finite_scores=False,
     text_only=False,
 )
 
@@ -220,6 +225,7 @@ HUGGING_FACE = Variant(
     fallback=Fallback.RUN,
     decoding=Decoding.HUGGING_FACE,
     duplicates=True,
+    finite_scores=True,
     text_only=True,
 )
 

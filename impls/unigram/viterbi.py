@@ -112,6 +112,7 @@ def best_paths(lexicon: Lexicon, text: Bytes) -> tuple[Ints, Ints]:
             base = best[start]
             for end in range(start, reached + 1):
                 best[end] = rounded(best[end] - base, lexicon.float_sums)
+            best[start] = 0  # even if the sum had overflowed
         character = min(lead_length(int(text[start])), size - start)
         alone = False
         slot = ROOT if len(trie) > 0 else EMPTY

@@ -1,7 +1,8 @@
 """WordPiece, compiled: characters to symbols, symbols to words, words to their longest pieces.
 
-Linear: each character is decoded once, marks are put in order by counting, and a match looks no
-further than the longest piece.
+The longest piece comes first, as in tokenizers' ``models/wordpiece/mod.rs`` and llama.cpp's
+``llm_tokenizer_wpm_session``. Linear: each character is decoded once, marks are put in order by
+counting, and a match looks no further than the longest piece.
 """
 
 from __future__ import annotations

@@ -75,6 +75,7 @@ def charsmap_of(keys):
     for node, below in enumerate(children):
         block = 256 * (node + 1)
         units[where[node]] |= (where[node] ^ block) << 10 | (LEAF if node in ends else 0)
+        units[block] = (node in ends) << 31  # a value: 0, where the x begins
         for byte, child in below.items():
             where[child] = block ^ byte
             units[block ^ byte] = byte

@@ -15,6 +15,7 @@ from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
 from impls.adapters.tokenizers import IMPLEMENTATION as TOKENIZERS
 from impls.interface import Mode, Unsupported
 from impls.pretokenize.unicode_version import all_code_points_as_of_unicode_16
+from impls.spm.encoder import SENTENCEPIECE as SPM
 from impls.unigram import encoder as unigrams
 from impls.unigram import variants
 from impls.unigram.charsmap import load_charsmap
@@ -23,6 +24,8 @@ from impls.unigram.lexicon import parsed
 from impls.unigram.viterbi import best_paths
 from tests.breadth import thorough_from
 from tests.data import data_path
+from tests.properties.impls.spm_definition import spm
+from tests.properties.impls.test_unigram_normalizer import charsmap_of
 from tests.properties.impls.unigram_vocabularies import (
     is_text,
     random_inputs,
@@ -222,7 +225,7 @@ def test_a_corrupt_charsmap_is_refused_or_read_within_bounds(seed):
     walk = getattr(rule, "py_func", rule)
     for _ in range(30):
         data = np.frombuffer(rng.randbytes(8), dtype=np.uint8)
-        taken, value = walk(charsmap.units, data, 0, len(data), False)
+        taken, value = walk(charsmap.units, data, 0, len(data), 32)
         assert taken == 0 or 0 <= value < len(charsmap.replacements)
 
 
@@ -231,7 +234,7 @@ def test_a_corrupt_charsmap_is_refused_or_read_within_bounds(seed):
     [
         ([normal("a", -1.0), normal("a", -2.0)], False, {"sentencepiece", "llama.cpp"}, "both 'a'"),
         ([normal("a", math.nan)], False, {"sentencepiece", "llama.cpp", "tokenizers"}, "nan"),
-        ([normal("a", math.inf)], False, {"tokenizers"}, "inf"),
+        ([normal("a", math.inf)], False, {"sentencepiece", "tokenizers"}, "inf"),
         ([normal("", -1.0)], False, {"sentencepiece"}, "empty"),
         ([Piece("<0x41>", 0.0, PieceType.BYTE)], False, {"sentencepiece"}, "byte_fallback"),
     ],
@@ -239,11 +242,56 @@ def test_a_corrupt_charsmap_is_refused_or_read_within_bounds(seed):
 def test_what_engines_refuse_is_one_line(pieces, fallback, refusing, fault):
     vocabulary = unigram(pieces, Normalizer(escape_whitespaces=True), fallback)
     for implementation in EVERY.values():
-        if implementation.variant.decoding in refusing:
+        old = implementation is unigrams.SENTENCEPIECE_0_2_1 and fault == "inf"
+        if implementation.variant.decoding in refusing and not old:
             with pytest.raises(VocabularyError, match=fault):
                 implementation.load(vocabulary)
         else:
             implementation.load(vocabulary)
+
+
+@pytest.mark.parametrize(
+    "make, ours", [(unigram, unigrams.SENTENCEPIECE), (spm, SPM)], ids=["unigram", "bpe"]
+)
+def test_what_sentencepiece_has_limits_for_and_passes_over(make, ours):
+    """More symbols at one place than it has room for, more rules, and places of removed pieces."""
+    holes = [Piece("\0", score, PieceType.UNUSED) for score in (0.0, -1.0)]
+    nested = [Piece("A" * i, 0.0, PieceType.USER_DEFINED) for i in range(1, 65)]
+    nested.append(Piece("A" * 64 + "½", 0.0, PieceType.USER_DEFINED))
+    pieces = [normal(text, -1.0) for text in ("1", "2", "a", "x", "xx", "\u2044")]
+    rules = charsmap_of([b"a" * i for i in range(1, 41)])
+    for charsmap, size in ((CHARSMAP, 64), (CHARSMAP, 70), (CHARSMAP, 130), (rules, 40)):
+        vocabulary = make([*holes, *nested, *pieces], Normalizer(charsmap=charsmap))
+        engine, encoder = SENTENCEPIECE.load(vocabulary), ours.load(vocabulary)
+        for text in ("A" * size + "½", "a" * (size - 8), "a" * size, "a\0\0x"):
+            wanted = list(engine.encode(text.encode(), TEXT))
+            assert encoder.encode(text.encode(), TEXT) == wanted, (size, text)
+
+
+def test_a_reserved_piece_may_share_its_text():
+    reserved = [Piece("<s>", 0.0, PieceType.CONTROL), Piece("q", 0.0, PieceType.CONTROL)]
+    pieces = [*reserved, normal("q", -1.0), normal("<0x41>", -0.5), normal("<s>", -2.0)]
+    for fallback in (False, True):
+        vocabulary = unigram(pieces, Normalizer(), fallback)
+        engine, ours = SENTENCEPIECE.load(vocabulary), unigrams.SENTENCEPIECE.load(vocabulary)
+        for text in (b"q", b"q<s>q", b"<0x41>AqA", b"A"):
+            assert ours.encode(text, TEXT) == list(engine.encode(text, TEXT)), text
+        with pytest.raises(VocabularyError, match="both 'q'"):
+            unigrams.LLAMA_CPP.load(replace(vocabulary, byte_fallback=False))
+
+
+def test_sums_that_overflow_as_sentencepiece():
+    """A sum that is brought back is 0 then, though infinity less infinity is no number."""
+    scores = [-3e38, 3e38, 2e38, -1.5e38, -5.0, -1.0]
+    for number in range(30):
+        rng = random.Random(f"overflow/{number}")
+        drawn = sorted({"".join(rng.choices("abc", k=rng.randint(1, 4))) for _ in range(12)})
+        pieces = [normal(text, float(np.float32(rng.choice(scores)))) for text in drawn]
+        vocabulary = unigram(pieces, Normalizer())
+        engine, ours = SENTENCEPIECE.load(vocabulary), unigrams.SENTENCEPIECE.load(vocabulary)
+        inputs = ["".join(rng.choices("abcd", k=rng.randrange(13))).encode() for _ in range(60)]
+        for data, ids in zip(inputs, batch(ours, inputs), strict=True):
+            assert ids == list(engine.encode(data, TEXT)), (pieces, data)
 
 
 def test_byte_fallback_without_byte_pieces_is_refused():
