@@ -258,11 +258,12 @@ def _difference(one: Document) -> list[Inline]:
     seen = f" {one['check']}, seen {plural(one['seen'], 'time')}{known}"
     unfinished = "" if one["minimal"] else " not minimised to the end"
     script = one["reproducer"]
+    text = script.replace("repro.py", "issue.md")
     return [
         *_place(one),
         (one["sentence"], Span(seen, "quiet block-line")),
         (Span(one["input"], "code"), Span(unfinished, "quiet")),
-        Span("repro.py", href=script) if script else "–",
+        (Span("repro.py", href=script), " ", Span("issue text", href=text)) if script else "–",
     ]
 
 

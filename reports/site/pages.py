@@ -338,7 +338,7 @@ def defect(one: Defect) -> Thing:
         f"The script reads the vocabulary {source} where the folder of a run has it, from "
         "../../vocabularies/."
     )
-    needs = "The command needs a file of the machine on which the run was."
+    needs = "The command needs files of the machine on which the run was, from the run's folder."
     if not again:
         needs = "The command repeats the run; it needs the files that it names."
     elif issue.anywhere(found, record, source):

@@ -33,6 +33,22 @@ def test_it_has_versions_input_both_rows_and_the_reproducer():
         assert part in text
 
 
+@pytest.mark.parametrize(
+    ("folder", "spec", "told"),
+    [
+        ("/my/repo", "/my/repo/src/mine.py:Mine", "./src/mine.py:Mine"),
+        ("/my/repo", "cmd:/my/repo/serve --at=/my/repo/x /srv/my/repo/y",
+         "'cmd:./serve --at=./x /srv/my/repo/y'"),
+        ("/my/repo", "/my/repository/mine.py:Mine", "/my/repository/mine.py:Mine"),
+        ("", "/my/repo/mine.py:Mine", "/my/repo/mine.py:Mine"),
+    ],
+)  # fmt: skip
+def test_files_are_named_from_the_folder_of_the_run(folder, spec, told):
+    found = records.found("f-1", "naïve".encode())
+    text = made(found, folder=folder, specs={"tokenizers": spec})
+    assert f"--impl pip:tiktoken==0.9 --impl {told} --hex" in text
+
+
 def test_a_death_has_its_message():
     dead = records.died(["tokenizers"], "crashed", "thread 'main' panicked\nat x.rs:1")
     found = records.found("f-1", b"a", partition=[dead], check="survival")
