@@ -125,7 +125,7 @@ def _blocks(found: Found, record: RunRecord, script: str) -> Iterator[Block]:
     if script:
         yield Paragraph(
             "This script calls each library as its users do. It reads the vocabulary from a file "
-            "that the run kept in its folder vocabularies; attach it where it is not public."
+            "in the run's folder vocabularies; attach that file if it is not public."
         )
         yield Code(script, style="expect")
     yield Paragraph("Found and minimised by tokgate, which compares tokenizers on generated texts.")

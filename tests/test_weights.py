@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 18_600,
     "harness/studies": 105_200,
     "reports": 46_800,
-    "tests": 331_600,
+    "tests": 331_800,
 }
 """Tokens of code, by room."""
 

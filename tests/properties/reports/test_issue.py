@@ -21,7 +21,9 @@ def made(found, **more):
 def test_it_has_versions_input_both_rows_and_the_reproducer():
     text = made(records.found("f-1", "naïve".encode()))
     title, *_ = text.splitlines()
-    assert title == "## tokenizers splits the text otherwise than tiktoken and bpe.heap: `'naïve'`"
+    assert (
+        title == "## tokenizers splits the text differently from tiktoken and bpe.heap: `'naïve'`"
+    )
     for part in (
         "```\n'naïve'\n```", "`6e 61 c3 af 76 65`",
         "| tiktoken, bpe.heap | **`n`** `a` `\\xc3` `\\xaf` `v` `e` | **1110** 1097 1195 1175",
