@@ -299,8 +299,7 @@ class CountsTillLimit(Protocol):
     def count_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
         """Return the number of ids, or None exactly if it is greater than ``limit``.
 
-        It may stop reading as soon as that is certain, and so miss that ``encode`` would reject
-        the rest.
+        It may stop reading then, and so miss that ``encode`` would reject the rest.
         """
         ...
 

@@ -172,8 +172,8 @@ def undecided(check):
         (run(test_campaigns.event(canary=False)), "html", "✗ canary not found"),
         (run(test_campaigns.event(canary=None)), "html", "no canary"),
         (run(*test_cluster.EVENTS, test_cluster.used()), "html markdown",
-         "3 nodes performed 2 units in 9.0 s // 2 were lost on the way and performed again // "
-         "c-3 was excluded, as it did nothing but fail: OSError: no disk // 3 units in all."),
+         "3 nodes performed 2 units in 9.0 s // 2 were lost and performed again // "
+         "c-3 was excluded because it only failed: OSError: no disk // 3 units in all."),
         (run(*test_cluster.EVENTS), "html", "3 units in all."),
         (run(), "html json markdown", "-Cluster // -cluster"),
         (test_forced.record(), "html",
