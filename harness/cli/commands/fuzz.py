@@ -1,4 +1,4 @@
-"""``tokgate fuzz``: a campaign that goes on for as long as it is let."""
+"""``tokgate fuzz``: a campaign that runs until it is stopped."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def command(
 
 
 def resumed(store: CampaignStore, states: Sequence[State]) -> str:
-    """Where a campaign goes on: ``round 14 of campaign default, 2 known findings asked again``."""
+    """Where a campaign continues: ``round 14 of campaign default, 2 known findings ..``."""
     rounds = sum(one.schedule.number for one in states)
     cases = sum(one.cases for one in states)
     known = by_cause(found for one in states if one.again for found in one.findings)
