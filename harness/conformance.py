@@ -111,7 +111,7 @@ def faults_of(about: object) -> Iterator[str]:
 
 
 class Conformance:
-    """One implementation under examination, beside our definition of each algorithm."""
+    """The examination of one implementation, compared with ours for each algorithm."""
 
     def __init__(self, implementation: Implementation, about: About) -> None:
         self._implementation, self._about = implementation, about
@@ -267,16 +267,16 @@ def shares(encoder: Encoder, data: bytes, contract: Contract) -> bool:
 
 
 def hint(violation: Violation, vocabulary: Vocabulary) -> str:
-    """What is probably missing: whole pieces, in a vocabulary that has them before merges."""
+    """Say what is probably missing: whole pieces, in a vocabulary that looks them up first."""
     if violation.check != "equivalence" or not vocabulary.ignore_merges:
         return ""
     right, *wrong = (len(ids_of(part.outcome)) for part in violation.parts)
     if right >= max(wrong):
         return ""
     return (
-        ". Here vocabulary.ignore_merges is set: a piece that is a token as a whole is that "
-        "token, whatever the merges give. Look it up first, or let supports() give a reason "
-        "where vocabulary.ignore_merges is set"
+        ". vocabulary.ignore_merges is set here: a piece that is itself a token becomes this "
+        "token without merges. Look up whole pieces first, or let supports() return a reason "
+        "if vocabulary.ignore_merges is set"
     )
 
 

@@ -11,14 +11,14 @@
     def test_mine_keeps_the_interface():
         assert_conforms(Mine())
 
-What differs is minimised before it is shown. All runs in this process, so that a debugger reaches
-it; crashes, hangs and leaks are what ``tokgate run`` is for.
+A difference is minimised before it is shown. Everything runs in this process, so that you can use
+a debugger; use ``tokgate run`` to find crashes, hangs and leaks.
 
-The fixture ``tokgate_vocabulary`` comes with ``pytest_plugins = ["harness.testing"]`` in the top
-``conftest.py``. Its vocabularies are those of the ini option ``tokgate_vocabularies`` (one a line)
-or of ``--tokgate-vocab``; without either, small ones. There is no entry point that would add it to
-every session by itself: pytest rewrites the assertions of all modules of a distribution that has
-one, which costs every session where tokgate is installed, used or not.
+The line ``pytest_plugins = ["harness.testing"]`` in the top ``conftest.py`` adds the fixture
+``tokgate_vocabulary``. Its vocabularies are those of the ini option ``tokgate_vocabularies`` (one
+per line) or of ``--tokgate-vocab``, by default small ones. No entry point adds the fixture to every
+session, because pytest would then rewrite the assertions of all modules of tokgate, which slows
+down every session where tokgate is installed.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -41,19 +41,19 @@ from impls.interface import Implementation, Mode, Rejected, Unsupported
 from impls.text_plugins import adapted
 
 CASES = 500
-"""Generated inputs of a comparison: about a second for two implementations in Python."""
+"""Generated inputs of a comparison. They take about a second for two implementations in Python."""
 
 FEW = 16
-"""Cases of a generator before it is another one's turn: the first hundreds come from all."""
+"""Cases of a generator before the next one has its turn, so that few cases come from all."""
 
 ROUND = 300
-"""Generated inputs of a conformance test: a few of each generator, to which all checks are put."""
+"""Generated inputs of a conformance test: a few of each generator."""
 
 LONGEST = 2048
-"""Bytes of a generated input: what differs on longer ones differs on shorter, nearly always."""
+"""Maximum bytes of a generated input. Differences on longer ones nearly always show on shorter."""
 
 SHRINKING = 5.0
-"""Seconds that minimising may take: most end within one."""
+"""Maximum seconds of minimising. Most inputs take less than one."""
 
 TOKENS_SHOWN = 24
 """Tokens of either side in a message; minimised inputs have fewer."""
@@ -63,19 +63,19 @@ Encodes = Callable[[bytes], Sequence[int]]
 
 
 Answer = tuple[int, ...] | Exception
-"""What one side made of an input: ids, or what it raised. A difference is minimised while both
-answers stay of their types."""
+"""The answer of one side to an input: its ids, or the exception that it raised. A difference is
+minimised while the types of both answers stay the same."""
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of two that are compared."""
+    """One side of a comparison."""
 
     name: str
     encode: Encodes
 
     def answer(self, data: bytes) -> Answer:
-        """Its answer; an exception other than Rejected and Unsupported is a failure."""
+        """Return the answer; an exception other than Rejected and Unsupported is a failure."""
         try:
             return tuple(map(int, self.encode(data)))
         except Exception as error:
@@ -92,26 +92,26 @@ def assert_same_ids(
     cases: int = CASES,
     seed: int = 0,
 ) -> None:
-    """Assert that two give the same ids on every input.
+    """Assert that two implementations give the same ids on every input.
 
     Parameters
     ----------
     mine, reference
         An implementation, its name as after ``--impl``, or a function from bytes to ids.
     vocabulary
-        One, or its name as after ``--vocab``.
+        A vocabulary, or its name as after ``--vocab``.
     inputs
         Texts or bytes; by default ``cases`` generated ones, the same for the same ``seed``.
     mode
-        How to encode; by default as the vocabulary does. A function is not told.
+        How to encode; by default as the vocabulary does. A function does not get it.
 
     Raises
     ------
     AssertionError
-        With the smallest input found on which they differ, and both answers; or with the first
-        reason given, where every input is unsupported by one of them, so that nothing was compared.
+        The two differ: the message has the smallest input that was found, and both answers. Or
+        nothing was compared, because one of them supports no input: it has the first reason.
     ValueError
-        Either does not run the vocabulary in this mode, or there is no input.
+        One of them does not run the vocabulary in this mode, or there is no input.
     """
     __tracebackhide__ = True
     data = vocabulary_of(vocabulary)
@@ -135,7 +135,7 @@ def assert_same_ids(
         if _differ(*pair):
             raise AssertionError(_message(case, ours, theirs, data))
     if not asked:
-        raise ValueError("no input to compare on; give some, or more cases")
+        raise ValueError("no input to compare on: give inputs, or more cases")
     if not compared:
         inputs_asked = "the only input" if asked == 1 else f"any of {asked:,} inputs"
         raise AssertionError(
@@ -147,13 +147,14 @@ def assert_same_ids(
 def assert_conforms(
     mine: Implementation | str, vocabularies: Iterable[Vocabulary | str] | None = None
 ) -> None:
-    """Assert that an implementation keeps the interface; every breach is listed, in words.
+    """Assert that an implementation keeps the interface; the message lists every breach.
 
-    All checks of a run are put to it, beside our definition of each vocabulary's algorithm.
+    All checks of a run are made, together with our plain implementation of each vocabulary's
+    algorithm.
 
-    mine: one, or its name as after ``--impl``. vocabularies: by default small ones. What answers
-    nothing does not conform: neither on a vocabulary that is given, nor in a mode that it says it
-    supports, nor for a capability that it claims.
+    mine: an implementation, or its name as after ``--impl``. vocabularies: by default small ones.
+    An implementation that gives no answer does not conform: on a vocabulary that you name, in a
+    mode that it supports, or for a capability that it claims.
     """
     __tracebackhide__ = True
     found = breaches(mine, vocabularies)
@@ -165,23 +166,23 @@ def assert_conforms(
 def breaches(
     mine: Implementation | str, vocabularies: Iterable[Vocabulary | str] | None = None
 ) -> list[Breach]:
-    """What :func:`assert_conforms` lists, as data."""
+    """Return the breaches that :func:`assert_conforms` lists."""
     chosen = [*map(vocabulary_of, TOYS if vocabularies is None else vocabularies)]
     inputs_of = partial(generated, cases=ROUND)
     return breaches_of(_implementation(mine), chosen, inputs_of, whole=vocabularies is not None)
 
 
 class TextOf(bytes):
-    """The bytes of a document of yours, with its place: a file and a line."""
+    """The bytes of one of your documents, with its place: a file and a line."""
 
     place: Callable[[], str]
 
 
 def texts(*given: str) -> Iterator[TextOf]:
-    """Documents of your own, each once, for ``inputs``: ``texts("corpus.jsonl#field=text")``.
+    """Yield your own documents, each once, for ``inputs``: ``texts("corpus.jsonl#field=text")``.
 
-    given: files, folders, patterns of names, as after ``--input``. What differs is told with its
-    file and line. Raises ValueError, at the first document, or where a record cannot be read.
+    given: files, folders and file name patterns, as after ``--input``. The message about a
+    difference names its file and line. Raises ValueError if a record cannot be read.
     """
     from corpora.texts.corpus import Corpus, Reading  # noqa: PLC0415
 
@@ -197,7 +198,7 @@ def texts(*given: str) -> Iterator[TextOf]:
 
 
 def generated(vocabulary: Vocabulary | str, cases: int = CASES, seed: int = 0) -> Iterator[bytes]:
-    """The first ``cases`` inputs of a campaign on this vocabulary: all generators in turn."""
+    """Yield generated inputs for this vocabulary, of all generators in turn."""
     from corpora.generators.catalog import generators  # noqa: PLC0415 (their tables take a while)
     from harness.engine.streams import batches  # noqa: PLC0415
 
@@ -211,7 +212,7 @@ def _resolved(source: str) -> Vocabulary:
 
 
 def vocabulary_of(vocabulary: Vocabulary | str) -> Vocabulary:
-    """The vocabulary of a name, read once. Raises VocabularyError."""
+    """Return the vocabulary of this name, which is read only once. Raises VocabularyError."""
     return _resolved(vocabulary) if isinstance(vocabulary, str) else vocabulary
 
 
@@ -274,7 +275,7 @@ def _message(case: bytes, ours: Side, theirs: Side, vocabulary: Vocabulary) -> s
     for side, answer in zip((ours, theirs), answers, strict=True):
         lines.append(f"  {side.name:<{width}}  {_shown(answer, place, vocabulary)}")
     if place is not None:
-        lines.append(f"  they part at token {place}")
+        lines.append(f"  the first difference is at token {place}")
     return "\n".join(lines)
 
 
@@ -315,7 +316,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_generate_tests(metafunc: Any) -> None:
-    """A test that takes the fixture runs once for each vocabulary."""
+    """Run each test that uses the fixture once for each vocabulary."""
     if "tokgate_vocabulary" in metafunc.fixturenames:
         config = metafunc.config
         chosen = config.getoption("--tokgate-vocab") or config.getini("tokgate_vocabularies")

@@ -1,10 +1,10 @@
-"""What a whole engine of constrained decoding is: a grammar, the tokens it admits, those it forces.
+"""The interface of an engine of constrained decoding, which has its own grammar and masks.
 
-``tokgate forced --policy path.py:Mine`` runs one like any healer: where what is loaded has a method
-``start``, it is asked for each JSON Schema anew, shown the tokens of the text one after another,
-and asked at each boundary what it forces. Its tokens are judged as those of all policies are. Two
-things more are counted of it, as only an engine can be wrong in them: masks that lack the token
-with which a valid text goes on, and forced tokens that its own mask does not admit.
+``tokgate forced --policy path.py:Mine`` runs an engine like any healer. If the loaded object has a
+method ``start``, the method is called for each JSON Schema. Then the engine gets the tokens of the
+text one after another, and is asked at each boundary which tokens it forces. These are judged like
+those of all policies. Two more mistakes are counted, which only an engine can make: masks that lack
+the next token of a valid text, and forced tokens that the engine's own mask does not admit.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 S = TypeVar("S")
 
 MOST_FORCED = 256
-"""So many tokens are forced at a time, at the most."""
+"""The maximum number of tokens that are forced at a time."""
 
 
 class NotAdmitted(ValueError):
-    """The mask of an engine lacks a token with which a valid text goes on."""
+    """The mask of an engine lacks the next token of a valid text."""
 
 
 class OutsideMask(ValueError):
@@ -31,24 +31,24 @@ class OutsideMask(ValueError):
 
 
 class Matcher(Protocol):
-    """A grammar that tokens are followed through, from its start on."""
+    """A grammar and the place in it that the tokens so far have reached."""
 
     def allowed(self) -> Flags:
-        """Whether each id may come next: an entry for each id of the vocabulary."""
+        """Return for each id of the vocabulary whether it may come next."""
         ...
 
     def consume(self, token_id: int) -> bool:
-        """Go on by a token that is admitted; False, without going on, where it is not."""
+        """Move on by a token and return True; if the token is not admitted, return False."""
         ...
 
     def forced(self) -> Sequence[int]:
-        """The ids that must come next, as many as the engine knows; none where it forces none."""
+        """Return the ids that must come next, as many as the engine knows."""
         ...
 
 
 @runtime_checkable
 class Constrains(Protocol):
-    """What an implementation loads if it is an engine; found by its method."""
+    """The object that an engine's ``load`` returns; recognised by its method."""
 
     def start(self, schema: str, whitespace: Literal["flexible", "compact"]) -> Matcher:
         """Begin a text of a JSON Schema, given as JSON.
@@ -62,7 +62,7 @@ class Constrains(Protocol):
 def only_ways(
     state: S, ways: Callable[[S], Collection[int]], after: Callable[[S, int], S]
 ) -> list[int]:
-    """What is forced where an engine says only what it admits: tokens without an alternative.
+    """Return the forced ids of an engine that has only masks: the tokens without an alternative.
 
     ways: the ids that a state admits. after: the state after one of them.
     """

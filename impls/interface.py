@@ -17,10 +17,10 @@ named as in the Protocols below. The smallest plug-in is therefore::
 ``tokgate run --impl path/to/file.py:Mine`` runs it, and
 :func:`harness.testing.assert_conforms` tells what is wrong with it.
 
-``load`` and the encoder run in a worker process with limits: they may hang, abort or eat memory,
-and only the encoder's own cases are lost. There it has no network and may write to its folder for
-temporary files only, unless ``About.needs`` says that it needs more. The import, ``about`` and
-``supports`` run in the harness itself, too: keep them quick and free of risk, and leave heavy
+``load`` and the encoder run in a worker process with limits: if they hang, abort or use too much
+memory, only the encoder's own cases are lost. The worker has no network and may write to its folder
+for temporary files only, unless ``About.needs`` says that it needs more. The import, ``about`` and
+``supports`` also run in the harness itself: keep them quick and free of risk, and leave heavy
 imports to ``load``.
 """
 
@@ -45,8 +45,8 @@ if TYPE_CHECKING:
 class Mode:
     """How a text is to be encoded; part of the contract under which outputs are compared.
 
-    pretokenize: the vocabulary's own splitting (and nothing else) comes first. Without it the
-        whole text is one piece.
+    pretokenize: whether the text is first split by the vocabulary's own pre-tokenizer, and by
+        nothing else. If not, the whole text is one piece.
     special: "none" treats the text of special tokens as ordinary text, "all" as the tokens.
     """
 
@@ -67,7 +67,7 @@ class Capability(StrEnum):
     DECODE = "decode"
     OFFSETS = "offsets"
     THREADS = "threads"
-    """Calls from several threads at once are allowed."""
+    """The encoder may be called from several threads at once."""
     COUNT = "count"
     COUNT_TILL_LIMIT = "count_till_limit"
     SPLIT = "split"
@@ -80,31 +80,31 @@ class Capability(StrEnum):
 
 
 class Law(StrEnum):
-    """What the ids of an implementation must be."""
+    """The property that the ids of an implementation must have."""
 
     EXACT = "exact"
     """The ids are those that the vocabulary defines."""
     FEWEST = "fewest"
     """The ids are as few as can spell the text."""
     REACHABLE = "reachable"
-    """The ids are any that merges of the vocabulary make of the text, as with dropout."""
+    """The ids are any ids that merges of the vocabulary can make of the text, as with dropout."""
     SPELLING = "spelling"
-    """The ids are any that spell the text."""
+    """The ids are any ids that spell the text."""
 
 
 class Rejected(Exception):
-    """Raised by an encoder: the input is invalid for this tokenizer. A legitimate answer."""
+    """Raised by an encoder if the input is invalid for this tokenizer. This is a correct answer."""
 
 
 class Unsupported(Exception):
-    """Raised by an encoder: it does not do this. Never a failure, never compared."""
+    """Raised by an encoder that does not handle this input. It is no failure, and not compared."""
 
 
 class Died(Exception):
-    """Raised by an encoder that runs a program of its own: the program is gone.
+    """Raised by an encoder that runs a program, if the program has ended.
 
     kind: ``crashed``, ``timed-out``, ``out-of-memory``, ``protocol`` for a breach of the stdio
-        protocol, or ``errored`` if it says itself that it cannot start. log: the end of the
+        protocol, or ``errored`` if the program reports that it cannot start. log: the end of the
         program's standard error.
     """
 
@@ -116,18 +116,20 @@ class Died(Exception):
 
 @dataclass(frozen=True, slots=True)
 class About:
-    """Who an implementation is.
+    """The description of an implementation.
 
-    name: as users type it after ``--impl``. version: of the code that does the work.
-    max_input: longest input in bytes that it is asked to encode (quadratic algorithms), or None.
-    linear: its author claims linear cost, so the scaling gate holds it to that.
-    law: what its ids must be; only exact ones are compared with one another.
-    engine: the implementation whose very ids these are, where that one differs from the others by
-        design (a variant): then it is compared with that one alone, and with none in its absence.
-    library: the distribution of which it is a release, so that releases of one library can be
-        compared in all that they answer; empty for what has none.
-    needs: what it does besides reading and computing, which a worker may not do else:
-        ``"network"``, ``"write:PATH"`` (:mod:`impls.needs`).
+    name: the name that users type after ``--impl``. version: the version of the code that does the
+        work.
+    max_input: the longest input in bytes that the implementation is asked to encode, or None. It
+        is for quadratic algorithms.
+    linear: whether the author claims linear cost; then the limit on growth is linear.
+    law: the property of its ids; only exact implementations are compared with each other.
+    engine: for a variant, the name of the implementation that it reproduces exactly, and that
+        differs from the others by design. The variant is compared with this one only.
+    library: the distribution of which this is a release, so that all answers of two releases can
+        be compared; empty if there is none.
+    needs: the rights that a worker does not have by default: ``"network"``, ``"write:PATH"``
+        (:mod:`impls.needs`).
     """
 
     name: str
@@ -145,7 +147,7 @@ class About:
 
     @property
     def defined(self) -> bool:
-        """Whether its ids are to be those that the vocabulary defines: no other law, no variant."""
+        """Whether its ids must be those that the vocabulary defines: it is exact and no variant."""
         return self.law is Law.EXACT and not self.engine
 
 
@@ -154,7 +156,7 @@ class Encoder(Protocol):
     """An implementation loaded with a vocabulary."""
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
-        """The token ids of ``data``. Raises Rejected or Unsupported where it must."""
+        """Return the token ids of ``data``. Raises Rejected or Unsupported if there are none."""
         ...
 
 
@@ -163,76 +165,77 @@ class Decodes(Protocol):
     """Claimed by ``Capability.DECODE``."""
 
     def decode(self, ids: Sequence[int]) -> bytes:
-        """The text of ``ids``, as this implementation's users get it."""
+        """Return the text of ``ids``, as this implementation's users get it."""
         ...
 
 
 @runtime_checkable
 class DecodesStreams(Protocol):
-    """An encoder whose library decodes a text while it is made; found by its method.
+    """An encoder whose library can decode ids one by one; recognised by its method.
 
-    Asked by the check ``stream-decoder`` alone, which holds it to what ``decode`` gives.
+    Only the check ``stream-decoder`` uses it, and compares the result with that of ``decode``.
     """
 
     def decode_stream(self, ids: Sequence[int]) -> Sequence[bytes]:
-        """What is given out after each of the ids, in order; nothing for ids that are held back."""
+        """Return the text that appears after each id, in order; it is empty if none appears yet."""
 
 
 @runtime_checkable
 class SkipsSpecials(Protocol):
-    """An encoder whose library can leave special tokens out as it decodes; found by its method.
+    """An encoder whose library can decode without special tokens; recognised by its method.
 
-    Asked by the check ``skip-specials`` alone, which holds it to what ``decode`` gives.
+    Only the check ``skip-specials`` uses it, and compares the result with that of ``decode``.
     """
 
     def decode_without_specials(self, ids: Sequence[int]) -> bytes:
-        """The text of ``ids``, in which special tokens have none."""
+        """Return the text of ``ids`` without the texts of special tokens."""
 
 
 @runtime_checkable
 class CleansSpaces(Protocol):
-    """An encoder whose library can clean spaces up as it decodes; asked by ``clean-up`` alone."""
+    """An encoder whose library can clean up spaces as it decodes; only ``clean-up`` uses it."""
 
     def decode_cleaned(self, ids: Sequence[int]) -> bytes:
-        """The text of ``ids`` without spaces before punctuation and in English contractions."""
+        """Return the text of ``ids`` without spaces before punctuation and in contractions."""
 
 
 @runtime_checkable
 class EncodesUnstable(Protocol):
-    """An encoder that says what is sure while a text goes on; asked by ``unstable`` alone."""
+    """An encoder that knows which ids later text cannot change; only ``unstable`` uses it."""
 
     def encode_with_unstable(self, data: bytes, mode: Mode) -> tuple[Ids, Sequence[Ids]]:
-        """The ids that stay, whatever follows; what may come after them, from the rest on."""
+        """Return the ids that no later text can change, and the sequences that may follow them."""
 
 
 @runtime_checkable
 class Truncates(Protocol):
-    """An encoder whose library cuts what is too long; found by its method.
+    """An encoder whose library can truncate long texts; recognised by its method.
 
-    Asked by the check ``truncation`` alone, which holds it to what ``encode`` gives.
+    Only the check ``truncation`` uses it, and compares the windows with the ids of ``encode``.
     """
 
     def truncated(
         self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
     ) -> Sequence[Sequence[int]]:
-        """The windows: the one that is kept, then the others, going away from it.
+        """Return the windows: first the one that is kept, then the others, the nearest first.
 
-        length: ids of a window at the most. overlap: ids that it repeats of the one before. left:
-        the end of the text is kept, else its beginning. No special tokens are added. Raises
-        Unsupported where the library does not cut so.
+        length: the maximum number of ids of a window. overlap: the number of ids that a window
+        repeats of the one before. left: whether the end of the text is kept, and not its
+        beginning. No special tokens are added. Raises Unsupported if the library cannot truncate
+        in this way.
         """
 
 
 @runtime_checkable
 class AddsSpecials(Protocol):
-    """An encoder whose library adds special tokens to a text or a pair; found by its method.
+    """An encoder whose library adds special tokens to a text or a pair; recognised by its method.
 
-    Those of the vocabulary's post-processor: the beginning and the end of a text, separators.
-    Asked by the check ``template`` alone, which holds it to what ``encode`` gives.
+    The tokens are those of the vocabulary's post-processor: the beginning and the end of a text,
+    and separators. Only the check ``template`` uses it, and compares the rest with ``encode``.
     """
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
-        """The ids of a text, or of a text and a second one, with those tokens added."""
+        """Return the ids of a text, or of a pair of texts, with those tokens added."""
 
 
 @runtime_checkable
@@ -245,28 +248,29 @@ class EncodesChats(Protocol):
 
 @runtime_checkable
 class DropsMerges(Protocol):
-    """An encoder whose library leaves merges out at random, as its vocabulary's file says.
+    """An encoder whose library leaves merges out at random, if its vocabulary's file says so.
 
-    Asked by the check ``reachability`` alone. Raises Unsupported where the file has no dropout.
+    Only the check ``reachability`` uses it. Raises Unsupported if the file has no dropout.
     """
 
     def encode_with_dropout(self, data: bytes, mode: Mode) -> Sequence[int]:
-        """The ids of one draw."""
+        """Return the ids of one random draw."""
 
 
 @runtime_checkable
 class Pads(Protocol):
-    """An encoder whose library pads texts to one length; found by its method.
+    """An encoder whose library pads texts to one length; recognised by its method.
 
-    Asked by the check ``padding`` alone, which holds it to what ``encode`` gives.
+    Only the check ``padding`` uses it, and compares the rows with the ids of ``encode``.
     """
 
     def padded(
         self, inputs: Sequence[bytes], multiple: int, left: bool, mode: Mode
     ) -> Sequence[tuple[Sequence[int], Sequence[int]]]:
-        """Of each input its ids and its mask, 1 for ids of the text and 0 for padding.
+        """Return the ids and the mask of each input: 1 for ids of the text and 0 for padding.
 
-        As long as the longest of them, rounded up to a multiple. left: padding comes first.
+        Each row is as long as the longest one, rounded up to a multiple. left: whether the padding
+        comes first.
         """
 
 
@@ -277,9 +281,9 @@ class GivesOffsets(Protocol):
     def encode_with_offsets(
         self, data: bytes, mode: Mode
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
-        """The ids, and for each the byte range [start, end) of ``data`` that it stands for.
+        """Return the ids, and for each id the byte range [start, end) of ``data`` that it covers.
 
-        Of a token that is part of a character it may be the range of the whole character.
+        A token that is a part of a character may have the range of the whole character.
         """
 
 
@@ -288,7 +292,7 @@ class Counts(Protocol):
     """Claimed by ``Capability.COUNT``."""
 
     def count(self, data: bytes, mode: Mode) -> int:
-        """The number of ids that ``encode`` gives."""
+        """Return the number of ids that ``encode`` gives."""
         ...
 
 
@@ -297,9 +301,9 @@ class CountsTillLimit(Protocol):
     """Claimed by ``Capability.COUNT_TILL_LIMIT``."""
 
     def count_till_limit(self, data: bytes, limit: int, mode: Mode) -> int | None:
-        """The number of ids, or None exactly if it is greater than ``limit``.
+        """Return the number of ids, or None exactly if it is greater than ``limit``.
 
-        May stop reading once that is certain, and so overlook what ``encode`` would reject.
+        It may stop reading then, and so miss that ``encode`` would reject the rest.
         """
         ...
 
@@ -309,10 +313,10 @@ class Splits(Protocol):
     """Claimed by ``Capability.SPLIT``."""
 
     def split(self, data: bytes, limit: int, mode: Mode) -> Sequence[int]:
-        """Where the chunks of ``data`` end, in bytes; none for the empty text.
+        """Return the ends of the chunks of ``data`` in bytes; the empty text has no chunk.
 
-        Each chunk is non-empty, ends where a UTF-8 character does, and has at most ``limit`` ids
-        if encoded by itself, unless it is a single character that has more.
+        Each chunk is non-empty, ends at the end of a UTF-8 character, and has at most ``limit``
+        ids if it is encoded by itself, unless it is a single character that has more.
         """
         ...
 
@@ -322,10 +326,10 @@ class Appends(Protocol):
     """Claimed by ``Capability.APPEND``."""
 
     def append(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        """The number of ids after each chunk, of all bytes so far as one text.
+        """Return the number of ids after each chunk, of all bytes so far as one text.
 
-        Chunks may be empty, and may end inside a character. Asked without pre-tokenization, as
-        are ``prepend`` and ``interval``.
+        Chunks may be empty, and may end inside a character. ``append``, ``prepend`` and
+        ``interval`` are called without pre-tokenization.
         """
         ...
 
@@ -335,7 +339,7 @@ class Prepends(Protocol):
     """Claimed by ``Capability.PREPEND``."""
 
     def prepend(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
-        """Likewise, each chunk placed before those already there: the text's last one first."""
+        """Do the same as ``append``, but put each chunk before the bytes that are already there."""
         ...
 
 
@@ -344,7 +348,7 @@ class CountsIntervals(Protocol):
     """Claimed by ``Capability.INTERVAL``."""
 
     def interval(self, text: bytes, ranges: Sequence[tuple[int, int]], mode: Mode) -> Sequence[int]:
-        """The number of ids of ``text[start:end]`` encoded by itself, for each (start, end)."""
+        """Return the number of ids of ``text[start:end]`` encoded by itself, for each range."""
         ...
 
 
@@ -355,87 +359,87 @@ class Heals(Protocol):
     def heal(
         self, forced: bytes, recent: Sequence[int], allowed: Sequence[bytes] | None, mode: Mode
     ) -> tuple[Sequence[int], bytes]:
-        """The tokens that may be forced now, and the bytes at the end of ``forced`` left over.
+        """Return the tokens that may be forced now, and the bytes of ``forced`` that are left over.
 
-        recent: the ids of the context before. allowed: what the grammar admits after ``forced``,
-        each cut at the longest token's length, so that one of that length may go on with
-        anything; None for any text. Whatever follows, the ids must be those that ``encode`` gives
-        there. Leaving more over than need be is allowed.
+        recent: the ids of the context. allowed: the texts that the grammar admits after
+        ``forced``, each cut at the length of the longest token, after which anything may follow;
+        None if any text may follow. The ids must be those that ``encode`` gives for the whole
+        text, for each text that may follow. It is allowed to leave more bytes than necessary.
         """
         ...
 
 
 @runtime_checkable
 class EncodesBatches(Protocol):
-    """An encoder for which many inputs in one call are cheaper; found by its method."""
+    """An encoder for which many inputs in one call are cheaper; recognised by its method."""
 
     def encode_batch(
         self, data: bytes, ends: NDArray[np.int64], mode: Mode
     ) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
-        """All inputs at once.
+        """Encode all inputs at once.
 
-        data: the concatenated inputs; input i is ``data[ends[i-1]:ends[i]]`` (``ends[-1]`` as 0).
-        Returns the concatenated ids (int32) and where each input's ids end (int64, one an input).
-        Any exception makes the harness ask again input by input, so that it can tell which failed.
-        Where all of them are encoded then, the exception is a finding.
+        data: the concatenated inputs; input i is ``data[ends[i-1]:ends[i]]``, where the first
+        input begins at 0. Returns the concatenated ids (int32), and for each input the place where
+        its ids end (int64). After an exception the harness asks again input by input, to see which
+        one failed. If all of them are encoded then, the exception is a finding.
         """
         ...
 
 
 @runtime_checkable
 class EncodesStr(Protocol):
-    """An encoder whose library takes ``str``; found by its method.
+    """An encoder whose library takes ``str``; recognised by its method.
 
-    Asked by the check ``surrogates`` alone: a ``str`` may have what no UTF-8 can say.
+    Only the check ``surrogates`` uses it: a ``str`` may have surrogates, which UTF-8 has not.
     """
 
     def encode_str(self, text: str, mode: Mode) -> Sequence[int]:
-        """The ids of a text as the library is given it, lone surrogates and all."""
+        """Return the ids of a text, which is given to the library with its lone surrogates."""
         ...
 
 
 @runtime_checkable
 class EncodesMany(Protocol):
-    """An encoder whose library has a call of its own for many inputs; found by its method.
+    """An encoder whose library has a separate call for many inputs; recognised by its method.
 
-    Asked by the check ``batch`` alone, which holds it to what ``encode`` gives.
+    Only the check ``batch`` uses it, and compares the result with that of ``encode``.
     """
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> Sequence[Sequence[int]]:
-        """The ids of each input. Raises as ``encode`` does, for all of them together."""
+        """Return the ids of each input. Raises as ``encode`` does, for all inputs together."""
         ...
 
 
 @runtime_checkable
 class Reloads(Protocol):
-    """An encoder that can be saved in its library's own file format; found by its method."""
+    """An encoder that can be saved in its library's own file format; recognised by its method."""
 
     def reloaded(self) -> Encoder:
-        """What is loaded from what was saved, for the check ``reload``."""
+        """Save the encoder and return what is loaded from the file, for the check ``reload``."""
         ...
 
 
 @runtime_checkable
 class Respells(Protocol):
-    """An encoder of the user's own file that can be built of another one; found by its method."""
+    """An encoder that can also be built from a rewritten file; recognised by its method."""
 
     def respelled(self) -> Encoder | None:
-        """The same tokenizer, of a file written anew; None where there is no other.
+        """Return the same tokenizer, built from a file that is written differently.
 
-        For the check ``reload``: the two say the same in other words.
+        It is None if there is no other way to write the file. The check ``reload`` uses it.
         """
         ...
 
 
 @runtime_checkable
 class WarmsUp(Protocol):
-    """An encoder that makes some things on first use, compiled code above all; found by its method.
+    """An encoder that compiles code or builds tables on first use; recognised by its method.
 
-    It is called once after ``load``, where nobody counts the time, so that no request has to pay.
+    ``warm_up`` is called once after ``load``, and its time is not counted.
     """
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
-        """Make whatever requests in these modes will need. Raises nothing."""
+        """Prepare everything that requests in these modes need. Must not raise."""
         ...
 
 
@@ -457,11 +461,11 @@ class Recipe:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """What a pipeline has after one of its stages.
+    """The state of a text after one stage of a pipeline.
 
     name: ``normalization``, ``user-defined``, ``pre-tokens``, ``segmentation``, ``byte-fallback``,
-    ``unknown-merging``, ``ids``: as in the buckets of findings. value: for readers, and alike
-    exactly where the stage came out alike.
+    ``unknown-merging``, ``ids``: as in the buckets of findings. value: the result as text for
+    readers; two values are equal exactly if the results are.
     """
 
     name: str
@@ -470,12 +474,12 @@ class Step:
 
 @runtime_checkable
 class Explains(Protocol):
-    """An implementation that can say what happens inside; found by its method."""
+    """An implementation that can show its stages; recognised by its method."""
 
     def steps(self, vocabulary: Vocabulary, data: bytes, mode: Mode) -> Sequence[Step]:
-        """The stages of encoding ``data``, in order; the last one is ``ids``, spaced.
+        """Return the stages of encoding ``data``, in order; the last one is ``ids``.
 
-        Runs in the harness itself, on short inputs, when a finding is written.
+        This runs in the harness itself, on short inputs, when a finding is written.
         """
         ...
 
@@ -485,24 +489,24 @@ class Implementation(Protocol):
 
     @property
     def about(self) -> About:
-        """Who it is. Must be cheap: it is read for every ``tokgate list``."""
+        """Return the description. It must be cheap: every ``tokgate list`` reads it."""
         ...
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """None if it can run this vocabulary in this mode, else a line saying why not."""
+        """Return None if it can run this vocabulary in this mode, else a line that says why not."""
         ...
 
     def load(self, vocabulary: Vocabulary) -> Encoder:
-        """An encoder for a vocabulary that some mode of ``supports`` admitted."""
+        """Return an encoder for a vocabulary that it supports in at least one mode."""
         ...
 
 
 @runtime_checkable
 class ReadsFiles(Protocol):
-    """An implementation that can be given the user's own file; found by its attribute.
+    """An implementation that can read the user's own file; recognised by its attribute.
 
-    Where a file has steps that a :class:`Vocabulary` cannot express (``vocabulary.unexpressed``),
-    only those take part who read ``vocabulary.native.content``.
+    If a file has steps that a :class:`Vocabulary` cannot express (``vocabulary.unexpressed``),
+    only implementations that read ``vocabulary.native.content`` take part.
     """
 
     @property
@@ -513,8 +517,8 @@ class ReadsFiles(Protocol):
 
 @runtime_checkable
 class Reproducible(Protocol):
-    """An implementation that can be run without tokgate; found by its method."""
+    """An implementation that can be run without tokgate; recognised by its method."""
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """How to run it on this vocabulary in this mode."""
+        """Return how to run it on this vocabulary in this mode."""
         ...

@@ -1,7 +1,7 @@
-"""Faster forms of encoding, which ``tokgate bench`` alone asks for; each is found by its method.
+"""Faster forms of encoding, which only ``tokgate bench`` uses; each is recognised by its method.
 
-What is timed is a library's own way from its natural input, so that its speed is not that of the
-conversions that :mod:`impls.interface` asks for.
+They take a library's natural input, so that the conversions that :mod:`impls.interface` requires
+are not timed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Prepares(Protocol):
     """An encoder with a faster form of ``encode``."""
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
-        """A call that encodes ``data`` by the fastest documented way, as often as it is made.
+        """Return a function that encodes ``data`` in the fastest documented way.
 
         The input is converted beforehand (to ``str`` for a library that takes it). The call gives
         the ids as a sequence or a NumPy array of integers, whichever the library makes faster.
@@ -33,21 +33,22 @@ class PreparesCount(Protocol):
     """An encoder with a fast way to count."""
 
     def prepare_count(self, data: bytes, mode: Mode) -> Callable[[], int]:
-        """A call that gives the number of ids of ``data``, without making the ids if it can."""
+        """Return a function that counts the ids of ``data``, if possible without making them."""
         ...
 
 
 @runtime_checkable
 class PreparesBatch(Protocol):
-    """An encoder whose library has a call of its own for many texts."""
+    """An encoder whose library has a separate call for many texts."""
 
     def prepare_batch(
         self, texts: Sequence[bytes], mode: Mode, threads: int
     ) -> Callable[[], Sequence[object]]:
-        """A call that encodes all texts by the library's own call for many.
+        """Return a function that encodes all texts by the library's own call for many texts.
 
-        threads: how many it may use, where the call says it. A library that reads the number from
-        the environment finds it there (``RAYON_NUM_THREADS``, ``OMP_NUM_THREADS``). The call gives
+        threads: the number of threads that it may use, if the call has a parameter for it. A
+        library that reads the number from the environment finds it there (``RAYON_NUM_THREADS``,
+        ``OMP_NUM_THREADS``). The call gives
         the ids of each text, as :meth:`Prepares.prepare` does. Raises as ``encode`` does, and
         Unsupported where there is no such call for this mode.
         """

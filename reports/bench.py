@@ -49,14 +49,14 @@ SCHEMA = 1
 notice."""
 
 OPENING = {
-    "code": "importing the library, or our modules and the loading of a toy",
-    "cold": "from the file to the ids of a first text, no tables of ours on disk, all compiled",
+    "code": "importing the library, or our modules and loading a toy vocabulary",
+    "cold": "from the file to the ids of a first text, compiled, without our tables on disk",
     "warm": "the same with the tables that the cold one left (libraries keep none)",
     "before": "resident memory of the process before it read the file",
-    "vocabulary": "what it has more once it has encoded the first text",
-    "own": "of that, what is mapped from no file; the rest, as our tables on disk, is memory that "
-    "processes share",
-    "text": "what it has more once it has encoded the whole text, a cache of pieces for one",
+    "vocabulary": "what is added when it has encoded the first text",
+    "own": "the part of it that is not mapped from a file; processes share the rest, such as our "
+    "tables on disk",
+    "text": "what is added when it has encoded the whole text, such as a cache of pieces",
 }
 """The columns of what opening a vocabulary takes: the first three in seconds, the others in MiB."""
 
@@ -67,10 +67,9 @@ TONES = {"fresh": 0, "warm": 1, "cold": 4}
 """The colour of each kind of call."""
 
 HOW = (
-    "Each implementation in a process of its own, with one thread where nothing else is said; "
-    "rounds take all of them in turn. The clock is the CPU time of the process, and that on the "
-    "wall for several threads; it is read inside the process around the encoding calls and nothing "
-    "else."
+    "Each implementation runs in a process of its own, with one thread unless the table says "
+    "otherwise, and all of them take turns in each round. The time is CPU time, or wall-clock time "
+    "for several threads, of the encoding calls only."
 )
 
 
@@ -98,7 +97,7 @@ def page(events: Sequence[Event]) -> Page:
         Banner(
             "How fast tokenizers encode",
             leader(made) if made or not openings else None,
-            stamp="Interrupted: what had been measured by then." * (not complete(events)),
+            stamp="Interrupted: the measurements so far." * (not complete(events)),
         ),
         Paragraph(HOW, "intro", page=True),
         Facts(list(MEANINGS.items()), "kinds"),
@@ -142,7 +141,7 @@ def _section(number: int, table: BenchTable, names: Sequence[str]) -> Section:
 
 def _caption(table: BenchTable) -> str:
     """What was timed, in a few sentences."""
-    clock = "by the clock on the wall" if table.mode == THREADS else "of CPU time, one thread"
+    clock = "of wall-clock time" if table.mode == THREADS else "of CPU time, one thread"
     way, call = "pre-tokenized", "fastest documented way from its own kind of input to ids"
     if table.mode == "raw":
         way = "as one piece, without pre-tokenization"
@@ -150,11 +149,11 @@ def _caption(table: BenchTable) -> str:
         way += f", in {table.tag}, of texts of {size(table.started.document)}"
         call = "own call for many texts, or one text after another where it has none"
     return (
-        f"MiB of input a second {clock}, {way}, on {table.started.texts.get(table.text, '')}: each "
-        f"library's {call}, the best of all rounds. Ratios are to "
+        f"MiB of input per second {clock}, {way}, on {table.started.texts.get(table.text, '')}: "
+        f"each library's {call}, the best of all rounds. Ratios are to "
         f"{table.base or 'nothing, as no base was measured'}: "
-        "the median of the rounds' ratios, with its interval of 95 %, or of the best rounds where "
-        f"there were fewer than {LEAST_ROUNDS}."
+        "the median of the rounds' ratios, with a 95 % interval, or the ratio of the best rounds "
+        f"if there were fewer than {LEAST_ROUNDS}."
     )
 
 
@@ -237,7 +236,7 @@ def ratios(table: BenchTable) -> Iterator[Figure]:
     if series:
         caption = (
             f"Times as fast as {table.base} at {size(at)}: fresh, warm, cold; the line through a "
-            "dot is the interval of 95 %, or goes from the slowest round to the best where there "
+            "dot is the 95 % interval, or the range from the slowest round to the best if there "
             "were few rounds"
         )
         places, times = Axis("place", names=[line.marked for line in rows]), Axis("ratio", "", 10)
@@ -252,7 +251,7 @@ def opening_sections(openings: Sequence[VocabularyOpened]) -> Iterator[Section]:
         rounds = max(len(one.openings) for one in here) // 2
         caption = (
             f"Seconds of CPU time, the least of {rounds} rounds, and MiB of resident memory, the "
-            "median of the warm ones, each in a process of its own that did nothing else. The "
+            "median of the warm ones, each in a separate process. The "
             f"whole text is {here[0].text}, {here[0].bytes:,} bytes."
         )
         table = Table(

@@ -49,8 +49,8 @@ def sections(campaign: Campaign | None) -> list[Section]:
         "Kind | Seen: | Seen once: | Chance of a new one: | New ones expected: | "
         "With the next case:",
         rows,
-        f"What the next hour may show ({campaign.ahead}). {campaign.source}. A campaign changes "
-        "what it draws from: take it for orders of magnitude.",
+        f"What the next hour may show ({campaign.ahead}). {campaign.source}. Take "
+        "these as orders of magnitude, because a campaign changes its choice of inputs.",
     )
     curves = [
         one

@@ -47,18 +47,18 @@ def sentences(used: ClusterUsed) -> Iterator[str]:
     """Sentences on the whole of it."""
     yield (
         f"{plural(len(used.nodes), 'node')} performed {plural(used.units, 'unit')} in "
-        f"{used.seconds:,.1f} s. Their slots were at work for {used.efficiency:.0%} of that "
-        f"time, with units that came to an end; the results had {used.bytes:,} bytes."
+        f"{used.seconds:,.1f} s. Their slots worked for {used.efficiency:.0%} of that time on "
+        f"units that were finished; the results had {used.bytes:,} bytes."
     )
     if again := sum(used.retried.values()):
-        yield f"{again:,} were lost on the way and performed again, alike."
+        yield f"{again:,} were lost and performed again."
     if used.resumed:
-        yield f"{used.resumed:,} had been performed for a driver that was cut off."
+        yield f"{used.resumed:,} had been performed before the driver was interrupted."
     for node in used.nodes:
         if node.excluded:
-            yield f"{node.node} was excluded, as it did nothing but fail: {node.left}"
+            yield f"{node.node} was excluded because it only failed: {node.left}"
         elif node.left:
-            yield f"{node.node} took no part any more: {node.left}"
+            yield f"{node.node} stopped taking part: {node.left}"
 
 
 def sections(events: Collection[Event], *, page: bool = False) -> list[Section]:

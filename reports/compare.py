@@ -40,7 +40,7 @@ def page(report: Comparison) -> Page:
     ]
     missed = [f"Not compared: {what}." for what in report.not_compared]
     unshown = [
-        f"The files differ, too, where no text showed it: {one}." for one in report.not_shown
+        f"The files also differ in ways that no text showed: {one}." for one in report.not_shown
     ]
     tone = {"same": "pass", "different": "fail", "not-examined": "not-examined"}[report.verdict]
     blocks = [
@@ -80,7 +80,7 @@ def _cause(number: int, cause: Cause, report: Comparison) -> Section:
     blocks = [
         Code(cause.text, "the text", "literal"),
         Table("The tokens of both", "File | Tokens", rows),
-        Paragraph(f"{share:.1%} of the differing texts that were looked into; {shown}.", "quiet"),
+        Paragraph(f"{share:.1%} of the differing texts that were examined; {shown}.", "quiet"),
     ]
     title = f"{number}: {cause.words}"
     return Section(title, blocks, f"cause-{number}", nav=cause.kind, level=3)

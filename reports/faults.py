@@ -88,7 +88,7 @@ def faults(record: RunRecord) -> Iterator[Fault]:
         for line in record.reasons:
             yield Fault("gate", "Not examined", (line,), default, (line,))
     if not record.complete:
-        title = "The run did not come to its end"
+        title = "The run did not finish"
         yield Fault("gate", title, (record.reason,), default, ("end",))
 
 

@@ -70,7 +70,7 @@ def verdict(match: MatchPlayed, record: RunRecord | None) -> dict[str, str]:
     # Why the match, or the library in it, did not come to the end.
     cut = [one.line for one in record.withdrawn if one.implementation == library]
     if not record.complete:
-        cut += [*record.reasons, "the record ends before the run did"]
+        cut += [*record.reasons, "the record is incomplete"]
     kind, text, detail = "agrees", "agrees", [compared]
     if failed:
         kind, text, detail = "failed", "does not load", failed[0].splitlines()[:1]
@@ -186,13 +186,13 @@ def page(survey: Document) -> Page:
         f"{plural(len(survey['vocabularies']), 'vocabulary')}. "
         f"{survey['summary']}; {plural(len(defects) - known, 'difference')}, and {known} known."
     )
-    cut_off = "Interrupted: what had been run by then." * (not survey["complete"])
+    cut_off = "Interrupted: the matches so far." * (not survey["complete"])
     differences = Table(
         "Table of differences",
         "Library | Vocabulary | What | Smallest input | (Reproducer)",
         list(map(_difference, defects)),
         style="field-table",
-        empty="None was found in what was compared; the table above says how much that was.",
+        empty="No difference was found. The table above says how much was compared.",
     )
     grown = Table(
         "Table of growth",
@@ -256,13 +256,14 @@ def _place(one: Document) -> tuple[Inline, Inline]:
 def _difference(one: Document) -> list[Inline]:
     known = f"; known: {one['expected']}" if one["expected"] else ""
     seen = f" {one['check']}, seen {plural(one['seen'], 'time')}{known}"
-    unfinished = "" if one["minimal"] else " not minimised to the end"
+    unfinished = "" if one["minimal"] else " not completely minimised"
     script = one["reproducer"]
+    text = script.replace("repro.py", "issue.md")
     return [
         *_place(one),
         (one["sentence"], Span(seen, "quiet block-line")),
         (Span(one["input"], "code"), Span(unfinished, "quiet")),
-        Span("repro.py", href=script) if script else "–",
+        (Span("repro.py", href=script), " ", Span("issue text", href=text)) if script else "–",
     ]
 
 

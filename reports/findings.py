@@ -81,7 +81,7 @@ def section(record: RunRecord, folder: Path | None, known: Mapping[str, Seen]) -
     """All findings. folder, known: as :func:`reports.html.render` has them."""
     buckets, carded = record.buckets, len(record.cards)
     if not buckets:
-        cut = "" if record.complete else ", until the run was cut off"
+        cut = "" if record.complete else ", until the run was interrupted"
         judged = f"No check was violated in {plural(record.cases, 'case')}{cut}."
         nothing = Paragraph(judged if record.cases else "No case was judged.", "empty")
         return Section("Findings", [nothing], "findings")

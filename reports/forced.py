@@ -42,10 +42,10 @@ CELLS = 24
 """Tokens of a row that are shown: what follows a difference soon tells nothing more."""
 
 INTRODUCTION = (
-    "Tokens that a grammar forces, healed by each method. Not canonical: other tokens than the "
-    "tokenizer has there in the text itself. Unsafe: contradicted by some sentence of the grammar, "
-    "be it the text or another. Seam: forced after a text that, by itself, encodes otherwise than "
-    "in the whole; no fault of the method."
+    "Tokens that a grammar forces, healed by each method. Not canonical: other tokens than those "
+    "of the tokenizer at this place of the text. Unsafe: wrong for some sentence of the grammar. "
+    "Seam: forced after a beginning that has other tokens by itself than in the whole text; this "
+    "is no fault of the method."
 )
 
 
@@ -97,7 +97,7 @@ def _corpus(one: ForcedCorpus) -> Iterator[Block]:
         f"{one.listed_short:,}"
     )
     differing = "".join(
-        f" {pair} ought to agree, and differ at {plural(number, 'boundary')}."
+        f" {pair} should agree, but differ at {plural(number, 'boundary')}."
         for pair, number in one.differing.items()
     )
     text = (

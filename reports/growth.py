@@ -118,7 +118,8 @@ def _faults(measured: Sequence[Measured], judged: Judged) -> Table:
         "Growth that is not linear, or not within its bound",
         "Growth | Implementation | Family | Vocabulary | Measure | Bound | Measured",
         rows,
-        "What grows faster than its bound, or than linearly without one; then what is undecided",
+        "First what grows faster than its limit, or faster than linearly without one; then what is "
+        "undecided",
         "dense",
     )
 

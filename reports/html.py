@@ -81,9 +81,7 @@ def _verdict(record: RunRecord) -> Banner:
     """What the gate said, and what the run said of it, but for what the findings say below."""
     counted = plural(len(record.unexpected), "unexpected finding")
     told = [r for r in record.reasons if not r.startswith(counted) and r != record.reason]
-    stamp = "Incomplete: the run may not have reached what is missing below." * (
-        not record.complete
-    )
+    stamp = "Incomplete: the run did not get to everything." * (not record.complete)
     more = [Items(told, ""), Items(record.notes, "quiet")]
     return Banner(VERDICTS[record.verdict][0], record.reason, record.verdict, more, stamp)
 

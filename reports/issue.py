@@ -6,6 +6,7 @@ their versions, and how to see it again.
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterator
 from functools import cache
@@ -71,10 +72,16 @@ def anywhere(found: Found, record: RunRecord, source: str) -> bool:
 
 
 def _spec(name: str, record: RunRecord) -> str:
-    """How a user names an implementation in the version of the run."""
+    """How a user names an implementation in the version of the run.
+
+    Files below the folder in which the run was started are named from there.
+    """
     spec, version = record.specs.get(name, name), record.versions.get(name)
     library = _libraries().get(spec)
-    return f"pip:{library.distribution}=={version}" if library and version else spec
+    if library and version:
+        return f"pip:{library.distribution}=={version}"
+    folder = record.started.folder.rstrip("/") if record.started else ""
+    return re.sub(rf"(?<![^:=\s'\"]){re.escape(folder)}/", "./", spec) if folder else spec
 
 
 def render(found: Found, record: RunRecord, script: str = "") -> str:
@@ -118,7 +125,7 @@ def _blocks(found: Found, record: RunRecord, script: str) -> Iterator[Block]:
     if script:
         yield Paragraph(
             "This script calls each library as its users do. It reads the vocabulary from a file "
-            "that the run kept in its folder vocabularies; attach it where it is not public."
+            "in the run's folder vocabularies; attach that file if it is not public."
         )
         yield Code(script, style="expect")
     yield Paragraph("Found and minimised by tokgate, which compares tokenizers on generated texts.")

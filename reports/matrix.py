@@ -17,7 +17,7 @@ from reports.text import clipped
 Place = tuple[str, str, str]
 """An implementation, the id of a contract, a check."""
 
-NOBODY = "it differs from another that is trusted equally, and nobody is blamed"
+NOBODY = "it differs from an equally trusted implementation, so neither is blamed"
 """The reason for which a cell is violated of which no finding blames its implementation."""
 
 VIOLATED, EXPECTED = "violated", "expected"
@@ -85,9 +85,9 @@ def matrix(record: RunRecord) -> Mapping[Place, Cell]:
             if place[:2] in elsewhere:
                 reason = "the failing cases are counted with another finding"
             elif record.complete:  # what was not looked into is an event of its own
-                reason = "the failing cases were right when asked again alone"
+                reason = "the failing cases gave the right answer when tested again alone"
             else:
-                status, reason = State.UNSETTLED.value, "the failing cases were not looked into"
+                status, reason = State.UNSETTLED.value, "the failing cases were not examined"
         names = list(dict.fromkeys(bucket.name for bucket, _ in found))
         numbers = known.judged, known.at_fault
         cells[place] = Cell(name, contract, check, status, *numbers, reason, names)

@@ -336,7 +336,7 @@ class RunRecord:
         if verdict == INCOMPLETE:
             seen = plural(len(found), "unexpected finding") if found else "nothing unexpected"
             return (
-                "The run did not come to its end, so nothing can be concluded: "
+                "The run did not finish, so nothing can be concluded: "
                 f"{plural(self.cases, 'case')} run, {seen} so far."
             )
         if verdict == PASS:
@@ -355,7 +355,7 @@ class RunRecord:
         )
         said = [plural(len(some), what) for some, what in counts if some]
         if not said or verdict == UNEXAMINED:
-            return self.reasons[0] if self.reasons else "The gate does not hold."
+            return self.reasons[0] if self.reasons else "The gate failed."
         failed = " that failed to start" if self.failures else ""
         worst = ""
         if found:

@@ -33,9 +33,9 @@ PREFIX = "tokgate/"
 
 MORE_RULES = {
     "scaling": "Cost grows no faster with the length of the input than its bound allows.",
-    "expectation": "An entry of the expectations file shows as it says, and is not past its date.",
+    "expectation": "Each entry of the expectations file still shows, and has not expired.",
     "start": "Every implementation asked for can be started.",
-    "gate": "The run came to its end, and everything that was named was examined.",
+    "gate": "The run finished, and everything that was named was examined.",
 }
 """What is demanded besides the checks, by rule."""
 

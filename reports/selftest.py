@@ -32,8 +32,8 @@ INPUT_SHOWN = 60
 """Bytes of a minimal input on the page."""
 
 HOW = (
-    "Each mistake is an implementation with one thing wrong. They take part in campaigns like any "
-    "others, beside references and beside what they are without the mistake. "
+    "Each mistake is an implementation with one thing wrong. It takes part in campaigns like any "
+    "other implementation, together with references and with its correct original. "
 )
 CHECKS = (
     "Planted: for this check. Median and cases: of the whole campaign until it first showed a "
@@ -164,7 +164,7 @@ def page(events: Sequence[Event]) -> Page:
             f"{duration(finished.seconds)} in all.",
             "fail" if finished.reasons else "pass",
             [Items(finished.reasons)],
-            "Not complete: what had been hunted by then." * (not complete(events)),
+            "Not complete: the results so far." * (not complete(events)),
         ),
         Paragraph((HOW, decided), "intro", page=True),
         _section("What each check catches", "Check | Planted", CHECKS, by_check(events)),

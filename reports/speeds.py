@@ -30,7 +30,7 @@ LEAST_ROUNDS = 6
 MEANINGS = {
     "fresh": "text not seen before, in an encoder that has seen others of its kind",
     "warm": "the same text again",
-    "cold": "the first call of a freshly loaded encoder, with all that it puts off till then",
+    "cold": "the first call of a freshly loaded encoder, with everything that it does on first use",
 }
 """The kinds of calls, the most telling first: fresh decides the order of rows and the ratios."""
 
@@ -40,7 +40,7 @@ MARKS = {
     "": ("", ""),
     "different": (
         "✗",
-        "gave other ids than the trusted implementation: its speed is that of a wrong answer",
+        "gave other ids than the trusted implementation, so its speed is that of a wrong answer",
     ),
     "by-law": ("≈", "gives other ids by design"),
     "unchecked": ("?", "was not compared with a trusted implementation"),

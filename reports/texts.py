@@ -122,14 +122,14 @@ def sections(texts: Document | None) -> list[Section]:
     ]  # fmt: skip
     table = Table(
         "Table of your texts",
-        "Implementation | Where | Beside | Documents: | Differing: | Tokens: | More: | Fewer: | "
-        "Not compared:",
+        "Implementation | Where | Compared with | Documents: | Differing: | Tokens: | More: | "
+        "Fewer: | Not compared:",
         rows,
-        "Ids and token counts on your texts, beside the most trusted implementation",
+        "Ids and token counts on your texts, compared with the most trusted implementation",
         empty="No two implementations were compared on them.",
     )
     named = [
-        f"{one['place']}: {one['implementation']} and {one['against']} part at token "
+        f"{one['place']}: {one['implementation']} and {one['against']} differ from token "
         f"{one['token']:,} on {row['contract']} ({one['tokens']:,} tokens, "
         f"{one['against_tokens']:,} of {one['against']})"
         for row in texts["compared"]
@@ -137,7 +137,7 @@ def sections(texts: Document | None) -> list[Section]:
     ]
     alone = [
         f"{one['implementation']} gives {plural(one['tokens'], 'token')} on {one['contract']}, "
-        "and has nobody to be compared with."
+        "and no other implementation to compare it with."
         for one in texts["alone"]
     ]
     more = Details("More documents that differ", [Items(named[PRINTED:])])

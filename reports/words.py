@@ -29,20 +29,20 @@ DIED = {
 processes behind."""
 
 _DOES = {
-    "pre-tokens": "splits the text otherwise than",
-    "words": "splits words otherwise than",
-    "merges": "merges otherwise than",
+    "pre-tokens": "splits the text differently from",
+    "words": "splits words differently from",
+    "merges": "merges differently from",
     "pieces": "cuts words into other pieces than",
-    "tie": "breaks ties otherwise than",
-    "scores": "adds scores otherwise than",
-    "text": "gives tokens of another text than",
-    "white-space": "treats white space otherwise than",
-    "normalization": "normalizes otherwise than",
-    "special-tokens": "treats special tokens otherwise than",
-    "user-defined": "treats user-defined pieces otherwise than",
-    "unknown": "treats unknown characters otherwise than",
-    "unknown-merging": "joins unknown characters otherwise than",
-    "byte-fallback": "falls back to bytes otherwise than",
+    "tie": "breaks ties differently from",
+    "scores": "adds scores differently from",
+    "text": "gives tokens of a different text than",
+    "white-space": "treats white space differently from",
+    "normalization": "normalizes differently from",
+    "special-tokens": "treats special tokens differently from",
+    "user-defined": "treats user-defined pieces differently from",
+    "unknown": "treats unknown characters differently from",
+    "unknown-merging": "joins unknown characters differently from",
+    "byte-fallback": "falls back to bytes differently from",
     "rejection": "rejects other inputs than",
 }
 """What an implementation does that disagrees, by the stage at which outcomes part."""
@@ -76,7 +76,7 @@ def severity(finding: Found) -> Severity:
 
 
 def title(finding: Found, *, kind: bool = True) -> str:
-    """What happened, and where: ``mine merges otherwise than tiktoken (merges: Mn)``.
+    """What happened, and where: ``mine merges differently from tiktoken (merges: Mn)``.
 
     kind: whether the kind of the input is told.
     """
@@ -88,9 +88,9 @@ def title(finding: Found, *, kind: bool = True) -> str:
 
 
 def spoken(finding: Found) -> str:
-    """What happened, in the words of a maintainer: ``mine merges otherwise than tiktoken``.
+    """What happened, in the words of a maintainer: ``mine merges differently from tiktoken``.
 
-    Where the finding blames nobody, so it says.
+    If the finding blames nobody, the words say so.
     """
     check, died, parts = CHECKS.get(finding.check), dead(finding), finding.partition
     who = listed(finding.culprits, NAMES_SHOWN) or "An implementation"

@@ -54,15 +54,15 @@ def verdict(report: Report) -> str:
     found = max((row.a_byte for row in report.found if row.a_byte), default=None)
     known = max(report.listed, key=lambda row: row.a_byte or 0.0, default=None)
     died = sum(row.length is not None for row in report.found)
-    deaths = f"{plural(died, 'way')} to bring it down" if died else ""
+    deaths = f"{plural(died, 'way')} to crash it" if died else ""
     if not report.complete:
-        said = "broken off before what stood out was measured beside what is listed"
+        said = "interrupted before the results were compared with the listed families"
     elif not report.compared:
-        said = "there was no time to measure what stood out beside what is listed"
+        said = "there was no time to compare the results with the listed families"
     elif found is None or known is None or not known.a_byte:
         return deaths or f"nothing stood out in {report.readings:,} inputs"
     else:
-        told = "was not told of" if known.name in report.withheld else "began with"
+        told = "did not start from" if known.name in report.withheld else "started from"
         said = (
             f"the worst input found costs {found / known.a_byte:.2f} times the worst listed "
             f"family ({known.name}, which it {told}) at {size(report.size)}"

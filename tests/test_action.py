@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import os
 import re
+import shlex
 import shutil
-import stat
 import subprocess
 import sys
 from dataclasses import dataclass, field
@@ -41,7 +41,8 @@ if args[0] == "report":
 if args[0] == "diff":
     print("## diff of", args[1])
     sys.exit(int(os.environ.get("FAKE_DIFF", "0")))
-out = pathlib.Path(args[args.index("--out") + 1])
+given = dict(word.split("=", 1) for word in args if "=" in word)
+out = pathlib.Path(given.get("--out", os.environ.get("FAKE_OUT", "tokgate-out")))
 status = int(os.environ.get("FAKE_STATUS", "0"))
 if status < 2:
     out.mkdir(exist_ok=True)
@@ -82,10 +83,10 @@ class Runner:
         self.inputs = {**defaults, "package": "none", **self.inputs}
         tools = self.folder / "bin"
         tools.mkdir()
-        fake = tools / "tokgate"
-        fake.write_text(FAKE.format(python=sys.executable))
-        fake.chmod(fake.stat().st_mode | stat.S_IXUSR)
-        (tools / "python").symlink_to(sys.executable)
+        python = f'#!/bin/sh\nexec {shlex.quote(sys.executable)} "$@"\n'
+        for name, text in (("tokgate", FAKE.format(python=sys.executable)), ("python", python)):
+            (tools / name).write_text(text)
+            (tools / name).chmod(0o755)
         for name in ("summary", "output", "log"):
             (self.folder / name).touch()
 
@@ -167,11 +168,11 @@ def test_options_reach_tokgate_as_they_were_written(tmp_path):
     )  # fmt: skip
     assert runner.whole() == 0
     assert runner.called == [
-        ["run", "--seed", "7", "--out", "tokgate-out", "--vocab=my model.model",
+        ["run", "--vocab=my model.model",
          "--vocab=t.json#pattern=x", '--impl=cmd:./serve --fast "a b"',
          "--impl=$(touch hacked); `touch hacked`", "--reference=sentencepiece",
          "--input=a b.jsonl#field=text", "--input=c/**/*.txt", "--budget=2m",
-         "--expect=expected.toml", "--suite", "ci", "--only-input", "--timeout=20"],
+         "--expect=expected.toml", "--seed=7", "--suite=ci", "--only-input", "--timeout=20"],
     ]  # fmt: skip
     assert not (tmp_path / "hacked").exists()
     assert (tmp_path / "summary").read_text() == "## report\n"
@@ -179,11 +180,32 @@ def test_options_reach_tokgate_as_they_were_written(tmp_path):
     assert runner.outputs["run"] == {"exit-status": "0", "out": "tokgate-out"}
 
 
+@pytest.mark.parametrize(
+    ("file", "inputs", "options", "out"),
+    [
+        ("", {}, ["--suite=ci"], "tokgate-out"),
+        ('suite = "smoke"\nseed = 3\nout = "my reports"\n', {}, [], "my reports"),
+        ('suite = "smoke"\n', {"suite": "nightly", "out": "here"},
+         ["--suite=nightly", "--out=here"], "here"),
+        ("no toml", {}, ["--suite=ci"], "tokgate-out"),
+    ],
+)  # fmt: skip
+def test_what_is_not_given_is_left_to_the_file_of_options(tmp_path, file, inputs, options, out):
+    (tmp_path / "tokgate.toml").write_text(file)
+    (tmp_path / "harness").mkdir()
+    (tmp_path / "harness" / "__init__.py").write_text("raise SystemExit('not this one')")
+    runner = Runner(tmp_path, inputs, {"FAKE_OUT": out})
+    assert runner.whole() == 0
+    assert runner.called == [["run", *options]]
+    assert runner.outputs["run"]["out"] == out
+    assert runner.outputs["summary"]["verdict"] == "pass"
+
+
 def test_a_campaign_needs_a_budget_and_has_no_suite(tmp_path):
     inputs = {"command": "fuzz", "budget": "5h", "out": "night", "only-input": "true"}
     runner = Runner(tmp_path, inputs)
     assert runner.whole() == 0
-    assert runner.called == [["fuzz", "--seed", "0", "--out", "night", "--budget=5h"]]
+    assert runner.called == [["fuzz", "--budget=5h", "--out=night"]]
     runner.inputs["budget"] = ""
     endless = runner.step("Run tokgate")
     assert (endless.returncode, "::error::" in endless.stdout) == (2, True)

@@ -44,10 +44,10 @@ BADGES = {
     LIVE: "badge live", FIXED: "badge fixed", UNSEEN: "badge unseen",
     "new": "badge live",
 }  # fmt: skip
-SEEN = "Live: the last run that could see it saw it."
+SEEN = "Live: the last run that could see the defect saw it."
 MEANING = (
-    f"{SEEN} Fixed: three complete runs at least with another version of the library did not, and "
-    "so many that chance would explain it in fewer than one of twenty cases."
+    f"{SEEN} Fixed: at least three complete runs with another version of the library did not see "
+    "it, and the probability that this is chance is below 1 in 20."
 )
 
 
@@ -118,8 +118,8 @@ def index(
     if runs:
         said = (
             f"{plural(len(runs), 'run')} on {plural(len(vocabularies), 'vocabulary')}, the last on "
-            f"{day(runs[-1])}: each library's ids beside those of the others, on generated and "
-            "hostile texts."
+            f"{day(runs[-1])}: the ids of each library compared with those of the others, on "
+            "generated and hostile texts."
         )
     numbers: list[tuple[str, Inline]] = [
         ("Unexpected", Span(unexpected, "bad") if unexpected else 0),
@@ -338,7 +338,7 @@ def defect(one: Defect) -> Thing:
         f"The script reads the vocabulary {source} where the folder of a run has it, from "
         "../../vocabularies/."
     )
-    needs = "The command needs a file of the machine on which the run was."
+    needs = "The command needs files of the machine on which the run was, from the run's folder."
     if not again:
         needs = "The command repeats the run; it needs the files that it names."
     elif issue.anywhere(found, record, source):

@@ -60,7 +60,7 @@ def page(tables: Sequence[Sequence[Line]]) -> Iterator[Block]:
     measured = {timed.implementation for lines in tables for timed, _ in lines}
     said = (
         f"The last measurement of each kind of text ({len(tables):,}): MiB of input a second of "
-        "CPU time, one thread. The best of all rounds, and beside it the slowest."
+        "CPU time, one thread. The best of all rounds, followed by the slowest."
     )
     none = "Nothing was measured yet: tokgate bench --ledger does it."
     yield Banner(f"Speed of {plural(len(measured), 'library')}", said if tables else none)

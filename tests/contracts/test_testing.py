@@ -50,7 +50,7 @@ def test_a_difference_is_minimised_and_shown():
     assert "hex     7a71" in told
     assert "122='z' >65='A'" in told
     assert "122='z' >113='q'" in told
-    assert "they part at token 1" in told
+    assert "the first difference is at token 1" in told
 
 
 def test_generated_inputs_find_it_and_are_the_same_again():

@@ -25,8 +25,8 @@ LIST = ROOT / "docs" / "checks.md"
 BEGINNING = """# The checks as formulas
 
 This page is made from the source by `python -m tests.docs.formulas`. The docstring of each check
-also says which inputs and implementations it is asked of. x is any input as bytes, ids are token
-ids, |x| is a length.
+in [harness/checks](../harness/checks) also says which inputs and implementations it is asked of. x
+is any input as bytes, ids are token ids, |x| is a length.
 
 | check | formula |
 |---|---|
@@ -67,9 +67,7 @@ ROWS = (
         "windows",
         f"The largest sizes, a range of {exponents.RANGE}; all sizes; and each range of "
         f"{exponents.WIDE} or more that ends at the largest size, if every two doublings in it "
-        f"have an exponent above {exponents.STEADY:g}. Sizes at which an empty call costs half or "
-        "more are left out, and first sizes whose doubling is steeper than all later ones by "
-        f"more than {exponents.APART:g}.",
+        f"have an exponent above {exponents.STEADY:g}.",
         "",
     ),
     (
@@ -117,9 +115,6 @@ COSTS = {
 BETWEEN = """
 ## Costs besides time
 
-The functions that judge them say how each is decided; see also
-[the gate](gate.md#costs-besides-time).
-
 | cost | formula |
 |---|---|
 """
@@ -130,16 +125,20 @@ def cell(text):
     return " ".join(text.split()).replace("|", "\\|").replace("``", "`")
 
 
+def formula(judged):
+    """The formula that begins the docstring of what judges."""
+    return cell((inspect.getdoc(judged) or "").partition("\n\n")[0])
+
+
 def row(name, judged):
-    """A name, with a link to the source, and the formula that begins its docstring."""
+    """A name, with a link to the source, and the formula."""
     source = inspect.getsourcefile(inspect.unwrap(judged))
-    formula = (inspect.getdoc(judged) or "").partition("\n\n")[0]
-    return f"| [{name}](../{Path(source).relative_to(ROOT)}) | {cell(formula)} |\n"
+    return f"| [{name}](../{Path(source).relative_to(ROOT)}) | {formula(judged)} |\n"
 
 
 def page():
     """The whole page: a row a check, in the order in which they judge."""
-    checks = "".join(row(f"`{name}`", type(check)) for name, check in CHECKS.items())
+    checks = "".join(f"| `{name}` | {formula(type(check))} |\n" for name, check in CHECKS.items())
     growing = "".join(f"| {what} | {formula} | {source} |\n" for what, formula, source in ROWS)
     costs = "".join(row(name, judged) for name, judged in COSTS.items())
     return BEGINNING + checks + GROWTH + growing + BETWEEN + costs

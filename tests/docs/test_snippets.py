@@ -17,11 +17,10 @@ from tests.docs.pages import ROOT, blocks, pages
 BLOCKS = [block for page, text in pages().items() for block in blocks(page, text)]
 """All fenced blocks of all pages."""
 
-STUDY = "docs/contributing/study.md"
-"""Its second snippet goes on with the names of the first, and the third is a study of steps: two
-programs, each run by a test of its own."""
+STUDIES = ROOT / "docs" / "examples"
+"""The whole programs to which the page about studies leads."""
 
-WITH_PYTHON = sorted({one.page for one in BLOCKS if one.language == "python"} - {STUDY})
+WITH_PYTHON = sorted({one.page for one in BLOCKS if one.language == "python"})
 """The pages that have Python, each snippet a file."""
 
 
@@ -55,9 +54,8 @@ def run_all(paths):
 
 def last_line(program, folder):
     """The last line that a program prints which is run in a folder."""
-    (folder / "program.py").write_text(program, "utf-8")
     done = subprocess.run(
-        [sys.executable, "program.py"],
+        [sys.executable, str(STUDIES / program)],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True,
@@ -69,20 +67,18 @@ def last_line(program, folder):
 
 
 def test_the_study_of_steps_of_the_docs_goes_on(tmp_path):
-    study = [one for one in BLOCKS if one.page == STUDY and one.language == "python"][2]
-    assert study.text.count("\n") < 100
     said = "2 ['bpe.naive: 4 tokens', 'bpe.heap: 4 tokens']"
-    assert last_line(study.text, tmp_path) == said
+    assert last_line("word_study.py", tmp_path) == said
     record = tmp_path / "word-study" / "run.jsonl"
     whole = record.read_text("utf-8").splitlines(keepends=True)
     record.write_text("".join(whole[:3]), "utf-8")  # as if killed after the first step
-    assert last_line(study.text, tmp_path).startswith("3 ['bpe.naive: 4 tokens', '1 of 2 steps")
+    assert last_line("word_study.py", tmp_path).startswith(
+        "3 ['bpe.naive: 4 tokens', '1 of 2 steps"
+    )
 
 
 def test_the_study_of_the_docs_counts_alike_for_all(tmp_path):
-    study, run, _ = (one for one in BLOCKS if one.page == STUDY and one.language == "python")
-    assert study.text.count("\n") < 100
-    counts = ast.literal_eval(last_line(f"{study.text}\n{run.text}", tmp_path))
+    counts = ast.literal_eval(last_line("letters_study.py", tmp_path))
     assert {name for name, _ in counts} == {"bpe.naive", "tiktoken"}
     assert len(set(counts.values())) == 1
 

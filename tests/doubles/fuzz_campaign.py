@@ -52,7 +52,7 @@ def run(plan, where, out, shows=None, **options):
     """A session. options: of :func:`harness.studies.fuzz.run.execute`."""
     store = CampaignStore(where, "test")
 
-    def progress(known):
+    def progress(known, states):
         return shows or CampaignProgress("", None, known)
 
     return session.execute(plan, store, out, "test", progress, lambda made: None, 3600, **options)

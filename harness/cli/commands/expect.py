@@ -36,7 +36,7 @@ def command(
     """Write the findings of a run into an expectations file.
 
     The command adds one entry for each finding that the file does not cover yet, and one for each
-    broken growth limit; everything else in the file stays as it is. Fill in the reasons, then give
+    broken growth limit; nothing else in the file changes. Fill in the reasons, then give
     the file to `tokgate run --expect`, which refuses entries without a reason.
     """
 
@@ -58,7 +58,7 @@ def command(
         return
     text = proposals.added(proposals.pruned(before, gone) if gone else before, added, growth)
     if len(tomllib.loads(text).get("expected", ())) != len(known) - len(gone) + len(added):
-        raise UserError(f"{file}: its entries look alike; remove those out of date yourself")
+        raise UserError(f"{file}: it has identical entries; remove the outdated ones by hand")
     write_whole(file, text)
     for place in gone:
         console.print(f"removed: {known[place].bucket} on {known[place].vocabulary}")

@@ -34,7 +34,7 @@ To install the libraries: pip install 'tokgate[field]'
 
 \b
 Exit status:
-  0    every match was run, whatever it showed
+  0    every match was run; differences do not change the status
   2    usage or input error
   3    no library is installed
   130  interrupted (143 by SIGTERM): the same command continues

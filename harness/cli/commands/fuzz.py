@@ -1,7 +1,8 @@
-"""``tokgate fuzz``: a campaign that goes on for as long as it is let."""
+"""``tokgate fuzz``: a campaign that runs until it is stopped."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -179,7 +180,7 @@ def command(
     if executor is not None:
         campaign = replace(campaign, plan=replace(plan, jobs=executor.slots))
 
-    def progress(before: set[str]) -> CampaignProgress:
+    def progress(before: set[str], states: Sequence[State]) -> CampaignProgress:
         line = (
             f"fuzzing {plural(len(plan.vocabularies), 'vocabulary')} with "
             f"{plural(len(present), 'implementation')} {amount.words}, seed {seed}"
@@ -187,7 +188,7 @@ def command(
         )
         made = CampaignProgress(line, amount.seconds, before)
         if store.row.sessions > 1:
-            made.say(resumed(store, campaign))
+            made.say(resumed(store, states))
         return made
 
     def report(made: Record) -> None:
@@ -205,9 +206,8 @@ def command(
     return record.finished.exit_status
 
 
-def resumed(store: CampaignStore, campaign: FuzzPlan) -> str:
-    """Where a campaign goes on: ``round 14 of campaign default, 2 known findings asked again``."""
-    states = [one.state for one in store.targets(campaign.targets, State).values()]
+def resumed(store: CampaignStore, states: Sequence[State]) -> str:
+    """Where a campaign continues: ``round 14 of campaign default, 2 known findings ..``."""
     rounds = sum(one.schedule.number for one in states)
     cases = sum(one.cases for one in states)
     known = by_cause(found for one in states if one.again for found in one.findings)

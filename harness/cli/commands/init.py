@@ -25,8 +25,8 @@ from harness.core.output import write_whole
 from impls import registry
 
 EPILOG = """
-Exit status: 0 if the files are written, whatever the run found; otherwise that of `tokgate run`,
-and nothing is written.
+Exit status: 0 if the files are written, also if the run found differences; otherwise that of
+`tokgate run`, and nothing is written.
 """
 
 WORKFLOWS = {"github": Path(".github/workflows/tokgate.yml"), "gitlab": Path(".gitlab-ci.yml")}

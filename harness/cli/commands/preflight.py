@@ -22,7 +22,7 @@ def command(
     """Check whether a vocabulary is well-formed for its algorithm.
 
     The command lists what could make implementations disagree on it, such as merges that can never
-    happen. It exits with status 0 whatever it finds.
+    happen. The exit status is 0 even if it finds something.
     """
 
     console = Display()

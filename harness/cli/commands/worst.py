@@ -29,7 +29,7 @@ minimized and compared on this machine, because times of two machines cannot be 
 
 \b
 Exit status:
-  0    the search was finished, whatever it found
+  0    the search was finished
   2    usage or input error
   3    the implementation could not be started
   130  interrupted (143 by SIGTERM): the search is kept

@@ -26,7 +26,7 @@ from harness.studies.preparation import prepare
 from harness.verdict.coverage import Coverage
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from harness.cluster.executor import Executor
     from harness.studies.campaigns.session import Shows
@@ -44,7 +44,7 @@ def execute(
     store: CampaignStore,
     out: Path,
     command: str,
-    progress: Callable[[set[str]], Shows],
+    progress: Callable[[set[str], Sequence[State]], Shows],
     report: Callable[[Record], None],
     report_seconds: float,
     *,
@@ -55,10 +55,11 @@ def execute(
 ) -> Record:
     """Run a session; Ctrl-C or a fault gives a record that is not complete.
 
-    progress: made when it is known what was found before. report: writes the reports, at the end
-    and every so many seconds. committed: called with each round after its commit, one at a time.
-    clock: of the budget. executor: performs the rounds elsewhere, and is closed.
-    Raises SelectionError where the campaign is another or is taken, LedgerError, OutputError.
+    progress: made of what was found before, and of the states that were committed. report: writes
+    the reports, at the end and every so many seconds. committed: called with each round after its
+    commit, one at a time. clock: of the budget. executor: performs the rounds elsewhere, and is
+    closed. Raises SelectionError where the campaign is another or is taken, LedgerError,
+    OutputError.
     """
     with store.held():
         # A session that only tells what was committed starts no worker, which would do this.
@@ -67,7 +68,8 @@ def execute(
         began, known, name = now(), store.known(), uuid.uuid4().hex
         store.begin(plan.identity(), anew=anew)
         folder = CampaignFolder(out, store.mark, shared=plan.shards > 1)
-        seen, kept = progress(known), store.targets(plan.targets, State)
+        kept = store.targets(plan.targets, State)
+        seen = progress(known, [one.state for one in kept.values()])
 
         def shared(done: Round) -> None:
             if plan.database and done.findings:

@@ -216,7 +216,7 @@ class Campaign(Subject):
     def session(self, home, where):
         out = home / "out"
 
-        def progress(known):
+        def progress(known, states):
             return CampaignProgress("", None, known)
 
         def report(made):

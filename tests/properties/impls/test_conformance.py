@@ -300,4 +300,4 @@ def test_who_does_not_look_at_ignore_merges_is_told_of_it():
     found = breaches(MergesAlone(declines=False), toys("toy_improper", "toy_bytes"))
     assert {one.where.partition("/")[0] for one in found} == {"toy_improper"}
     described = [one.message for one in found if not one.message.startswith("and ")]
-    assert all("let supports() give a reason" in message for message in described), found
+    assert all("let supports() return a reason" in message for message in described), found

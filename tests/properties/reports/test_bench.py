@@ -159,7 +159,11 @@ def test_threads_are_measured_by_the_wall_and_beside_one():
     assert speeds == pytest.approx([1, 2])
     assert (alone.lines[0].gain, together.lines[0].gain) == (0, pytest.approx(2.5))
     said = printed(whole)
-    for part in ("in batches on 2 threads, of texts of 200 B", "by the clock", "× one thread"):
+    for part in (
+        "in batches on 2 threads, of texts of 200 B",
+        "of wall-clock time",
+        "× one thread",
+    ):
         assert part in said
 
 

@@ -44,7 +44,7 @@ CUT = played(ended("fail", ("interrupted: these are the results so far",), compl
          "interrupted: these are the results so far; 50 comparisons with ref"),
         (played(GONE, ended()), "broke-off", "broke off",
          "it died 3 times; 50 comparisons with ref"),
-        (played(), "broke-off", "broke off", "the record ends before the run did"),
+        (played(), "broke-off", "broke off", "the record is incomplete"),
         (played(ended(UNEXAMINED, ("lib answered none of 50 inputs",))), "not-examined",
          "not examined", "lib answered none of 50 inputs"),
         # Differences count where a match broke off, and it says so.

@@ -152,7 +152,7 @@ def undecided(check):
         (run(FAMILIES), "json", '"known": 40'),
         *(
             (run(undecided(check)), EVERY.replace("json ", ""),
-             "nobody is blamed // -otherwise than // -trusted ·")
+             "nobody is blamed // -differently from // -trusted ·")
             for check in ("equivalence", "round-trip")
         ),
         (run(IDLE), "html", "1 entry not tested"),
@@ -172,18 +172,18 @@ def undecided(check):
         (run(test_campaigns.event(canary=False)), "html", "✗ canary not found"),
         (run(test_campaigns.event(canary=None)), "html", "no canary"),
         (run(*test_cluster.EVENTS, test_cluster.used()), "html markdown",
-         "3 nodes performed 2 units in 9.0 s // 2 were lost on the way and performed again // "
-         "c-3 was excluded, as it did nothing but fail: OSError: no disk // 3 units in all."),
+         "3 nodes performed 2 units in 9.0 s // 2 were lost and performed again // "
+         "c-3 was excluded because it only failed: OSError: no disk // 3 units in all."),
         (run(*test_cluster.EVENTS), "html", "3 units in all."),
         (run(), "html json markdown", "-Cluster // -cluster"),
         (test_forced.record(), "html",
-         "25.00 % // 7.50 % // no answer within 1 s // a, b ought to agree, and differ at 2 bound"),
+         "25.00 % // 7.50 % // no answer within 1 s // a, b should agree, but differ at 2 bound"),
         (test_forced.record(test_forced.witness()), "html", "a sentence of the grammar // ␣order"),
         (test_forced.walked(), "html", "Exact forced no wrong token in"),
         (test_texts.record(test_texts.GIVEN, test_texts.READ, *[test_texts.COMPARED] * 2),
          "html markdown",
          "v: 7 documents, 0.0 MiB, all of them, 0.0 MiB/s; duplicates passed over: 1 // "
-         "mine and tiktoken part at token 2 on v/text (9 tokens, 10 of"),
+         "mine and tiktoken differ from token 2 on v/text (9 tokens, 10 of"),
         (records.clean(), "html markdown", "-Your texts // -Trends"),
     ],
 )  # fmt: skip

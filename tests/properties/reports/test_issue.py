@@ -21,7 +21,9 @@ def made(found, **more):
 def test_it_has_versions_input_both_rows_and_the_reproducer():
     text = made(records.found("f-1", "naïve".encode()))
     title, *_ = text.splitlines()
-    assert title == "## tokenizers splits the text otherwise than tiktoken and bpe.heap: `'naïve'`"
+    assert (
+        title == "## tokenizers splits the text differently from tiktoken and bpe.heap: `'naïve'`"
+    )
     for part in (
         "```\n'naïve'\n```", "`6e 61 c3 af 76 65`",
         "| tiktoken, bpe.heap | **`n`** `a` `\\xc3` `\\xaf` `v` `e` | **1110** 1097 1195 1175",
@@ -31,6 +33,22 @@ def test_it_has_versions_input_both_rows_and_the_reproducer():
         f"````\n{SCRIPT.strip()}\n````",  # longer than any fence within
     ):  # fmt: skip
         assert part in text
+
+
+@pytest.mark.parametrize(
+    ("folder", "spec", "told"),
+    [
+        ("/my/repo", "/my/repo/src/mine.py:Mine", "./src/mine.py:Mine"),
+        ("/my/repo", "cmd:/my/repo/serve --at=/my/repo/x /srv/my/repo/y",
+         "'cmd:./serve --at=./x /srv/my/repo/y'"),
+        ("/my/repo", "/my/repository/mine.py:Mine", "/my/repository/mine.py:Mine"),
+        ("", "/my/repo/mine.py:Mine", "/my/repo/mine.py:Mine"),
+    ],
+)  # fmt: skip
+def test_files_are_named_from_the_folder_of_the_run(folder, spec, told):
+    found = records.found("f-1", "naïve".encode())
+    text = made(found, folder=folder, specs={"tokenizers": spec})
+    assert f"--impl pip:tiktoken==0.9 --impl {told} --hex" in text
 
 
 def test_a_death_has_its_message():

@@ -49,7 +49,7 @@ def test_the_end_says_what_differs_and_what_was_not_tested():
     finished = ended(["9 unexpected findings: x", "known differences are gone"], notes)
     shown = printed(closing(finished, "9 findings", Path("r.html"), found))
     assert shown[1] == (
-        "  f-00000000: 'aa' on tekken_240911: tokenizers splits the text otherwise than …"
+        "  f-00000000: 'aa' on tekken_240911: tokenizers splits the text differently fro…"
     )
     assert shown[2].startswith("    Token 0 differs: tiktoken")
     assert shown[7:] == [

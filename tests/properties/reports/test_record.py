@@ -62,10 +62,10 @@ def test_verdicts():
             "fail",
             "3 unexpected findings, 2 stale or expired expectations and 1",
         ),
-        (records.incomplete(), "incomplete", "The run did not come to its end"),
-        (records.cut_off(), "incomplete", "The run did not come to its end"),
-        (RunRecord.from_events([]), "incomplete", "The run did not come to its end"),
-        (resumed, "incomplete", "The run did not come to its end"),
+        (records.incomplete(), "incomplete", "The run did not finish"),
+        (records.cut_off(), "incomplete", "The run did not finish"),
+        (RunRecord.from_events([]), "incomplete", "The run did not finish"),
+        (resumed, "incomplete", "The run did not finish"),
     ):
         assert record.verdict == verdict
         assert record.reason.startswith(said)
@@ -136,7 +136,7 @@ def test_a_cause_of_several_kinds_is_one_finding_in_every_report():
     assert [(one["id"], one["kind"], one["expected"]) for one in finding["variants"]] == [
         ("f-L", "L", None), ("f-So", "So", None), ("f-Mn", "Mn", "known"),
     ]  # fmt: skip
-    assert told["markdown"].count("tokenizers merges otherwise than tiktoken") == 2
+    assert told["markdown"].count("tokenizers merges differently from tiktoken") == 2
     assert "also in the variants So and Mn (expected)" in told["markdown"]
     assert told["annotations"].count("::error") == 1
     assert told["sarif"].count('"ruleId": "tokgate/equivalence"') == 1
@@ -193,8 +193,12 @@ def test_failing_cases_that_nobody_looked_into_are_no_finding_and_no_pass():
         "f-9", b"a", check="determinism", contract="tekken_240911/raw", culprits=["tiktoken"]
     )
     for events, status, reason in (
-        ([batch], "not settled", "the failing cases were not looked into"),
-        ([batch, records.finished()], "ok", "the failing cases were right when asked again alone"),
+        ([batch], "not settled", "the failing cases were not examined"),
+        (
+            [batch, records.finished()],
+            "ok",
+            "the failing cases gave the right answer when tested again alone",
+        ),
         ([batch, elsewhere], "ok", "the failing cases are counted with another finding"),
     ):
         cells = matrix(RunRecord.from_events([*records.opening(), *events]))
@@ -254,7 +258,7 @@ def test_a_title_tells_like_findings_apart():
     by_id = {f.id: f for f in records.three().findings}
     assert title(by_id["f-crash"]) == "tokenizers crashed"
     assert title(by_id["f-trip"]) == "tokenizers did not decode back to the input"
-    said = "tokenizers normalizes otherwise than sentencepiece"
+    said = "tokenizers normalizes differently from sentencepiece"
     for bucket, words in {
         "equivalence/unigram/text/normalization/Mn/tokenizers": "(normalization: Mn)",
         "equivalence/unigram/text/another-stage/Mn/tokenizers": "(normalization)",
@@ -266,10 +270,10 @@ def test_a_title_tells_like_findings_apart():
 @pytest.mark.parametrize(
     ("stage", "right", "culprits", "words"),
     [
-        ("merges", "t", "m", "m merges otherwise than t"),
-        ("pre-tokens", "t", "ab", "a and b split the text otherwise than t"),
+        ("merges", "t", "m", "m merges differently from t"),
+        ("pre-tokens", "t", "ab", "a and b split the text differently from t"),
         ("no-such-stage", "t", "abcdef", "a, b, c and 3 others give other ids than t"),
-        ("merges", "abcde", "m", "m merges otherwise than a and 4 others"),
+        ("merges", "abcde", "m", "m merges differently from a and 4 others"),
     ],
 )
 def test_a_short_headline_says_what_is_done_otherwise(stage, right, culprits, words):
