@@ -179,6 +179,20 @@ class DecodesStreams(Protocol):
 
 
 @runtime_checkable
+class ContinuesStreams(Protocol):
+    """An encoder whose library decodes a stream that begins after a prompt; found by its method.
+
+    Asked by the check ``stream-decoder`` alone, as above.
+    """
+
+    def decode_stream_after(self, prompt: Sequence[int], ids: Sequence[int]) -> Sequence[bytes]:
+        """What is given out after each of the ids, given that those of the prompt came before.
+
+        The text of the prompt is not given again, but for a character that it has begun.
+        """
+
+
+@runtime_checkable
 class SkipsSpecials(Protocol):
     """An encoder whose library can leave special tokens out as it decodes; found by its method.
 

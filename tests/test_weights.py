@@ -21,15 +21,15 @@ AT_MOST = {
     "corpora": 70_400,
     "impls": 144_700,
     "impls/fast": 40_700,
-    "harness": 242_100,
+    "harness": 243_500,
     "harness/workers": 22_400,
     "harness/engine": 24_800,
-    "harness/checks": 18_000,
+    "harness/checks": 19_100,
     "harness/findings": 15_000,
     "harness/cli": 18_600,
-    "harness/studies": 105_200,
+    "harness/studies": 105_400,
     "reports": 46_800,
-    "tests": 331_600,
+    "tests": 332_300,
 }
 """Tokens of code, by room."""
 

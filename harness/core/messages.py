@@ -181,6 +181,7 @@ class Decode:
     """Decode each id sequence (``ids`` int32, ``ends`` int64).
 
     stream: id by id, by the library's own decoder for that; the answer has all that it gave out.
+    prompt: so many of the first ids were there before the stream, which does not give their text.
     skip: without special tokens. clean: with its spaces cleaned up. timed: measure the CPU time of
     each, and throw the texts away.
     """
@@ -188,6 +189,7 @@ class Decode:
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
     stream: bool = False
+    prompt: int = 0
     skip: bool = False
     clean: bool = False
     timed: bool = False

@@ -136,6 +136,9 @@ def text_of(name: str, text: object) -> bytes:
 
 def decoder_of(encoder: Encoder, request: Decode) -> Callable[[list[int]], bytes]:
     """What gives the text of ids, as a request asks for it. Raises as :func:`method` does."""
+    if at := request.prompt:
+        after = method(encoder, "decode_stream_after")
+        return lambda ids: b"".join(after(ids[:at], ids[at:]))
     if request.stream:
         stream = method(encoder, "decode_stream")
         return lambda ids: b"".join(stream(ids))

@@ -107,9 +107,20 @@ class _Encoder:
 
     def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
         """By its ``DecodeStream``, which gives text only where characters are whole."""
+        return self._streamed(LIBRARY.load().decoders.DecodeStream(skip_special_tokens=False), ids)
+
+    def decode_stream_after(self, prompt: Sequence[int], ids: Sequence[int]) -> list[bytes]:
+        """By a ``DecodeStream`` that has the prompt's ids, which it takes from 0.22 on."""
+        made = LIBRARY.load().decoders.DecodeStream
+        try:
+            stream = made(ids=[*prompt], skip_special_tokens=False)
+        except TypeError as error:
+            raise Unsupported("its streams begin without a prompt") from error
+        return self._streamed(stream, ids)
+
+    def _streamed(self, stream: Any, ids: Sequence[int]) -> list[bytes]:
         refuse_misread(ids, self._unsaid)
         tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
-        stream = LIBRARY.load().decoders.DecodeStream(skip_special_tokens=False)
         given = (stream.step(tokenizer, token_id) for token_id in ids)
         return [text.encode() for text in given if text is not None]
 
@@ -269,7 +280,7 @@ class Implementation:
         """A tokenizer.json."""
         code = f"""\
 import json
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, decoders
 
 tokenizer = Tokenizer.from_file(VOCABULARY)
 tokenizer.encode_special_tokens = {mode.special == "none"}
@@ -289,6 +300,11 @@ def encode_with_offsets(data):
 
 def decode(ids):
     return tokenizer.decode(ids, skip_special_tokens=False).encode()
+
+
+def decode_stream_after(prompt, ids):
+    stream = decoders.DecodeStream(ids=prompt, skip_special_tokens=False)
+    return "".join(filter(None, [stream.step(tokenizer, one) for one in ids])).encode()
 """
         content = tokenizer_json(vocabulary, mode).encode()
         return Recipe((LIBRARY.requirement,), code, "tokenizer.json", content)

@@ -1,5 +1,6 @@
 """What checks take for right, rule by rule, and differences that no other check sees."""
 
+import random
 from dataclasses import replace
 from itertools import chain
 
@@ -17,6 +18,7 @@ from harness.checks.clean_up import cleaned, texts_of
 from harness.checks.round_trip import without_betters
 from harness.checks.shapes import WINDOWS, masked, unpadded, windows
 from harness.checks.specials import never_in_texts, special_ids
+from harness.checks.stream_decoder import drawn, kinds
 from harness.checks.surrogates import lawful, readings
 from harness.checks.template import framed, frames
 from harness.core.messages import Padding, Windows, numbers_of, sequences_in
@@ -26,7 +28,7 @@ from harness.core.standing import Standing
 from harness.studies.selftest.catalog import mistakes
 from impls.adapters import tokenizers
 from impls.interface import Unsupported
-from tests.doubles.local import SPECIAL, TEXT, Local, found, texts
+from tests.doubles.local import RAW, SPECIAL, TEXT, Local, found, texts
 
 BYTES = resolve("toy_bytes")
 
@@ -159,6 +161,45 @@ def test_a_mark_at_the_end_of_a_stream_may_be_held_back():
     judgement = Local(BYTES, ["tokenizers"]).examine(CHECKS["stream-decoder"], inputs)
     assert judgement.exercised == {"tokenizers": 3}
     assert not judgement.violations
+
+
+KINDS = "tests.doubles.kinds"
+STREAMED = ["", "a", "é日", "Hello \ufffd\ufffd b \ufffd", "a日🙂b" * 9, "\ufffd" * 20]
+
+
+@pytest.mark.parametrize("name", ["toy_bytes", "tekken_240911"])
+@pytest.mark.parametrize(
+    ("spec", "stages"),
+    [
+        (f"{KINDS}:Incremental", set()),
+        ("harness.studies.selftest.plain.ways:Streams", set()),
+        ("tiktoken", set()),
+        (f"{KINDS}:PromptAgain", {"prompt"}),
+        (f"{KINDS}:HoldsBack", {"held"}),
+        ("tokenizers", {"prompt", "held"}),  # 0.23.3
+    ],
+)
+def test_streams_of_any_ids_are_those_of_a_decoder_that_waits_for_characters(name, spec, stages):
+    rng = random.Random(7)
+    inputs = [text.encode() for text in STREAMED] + [
+        rng.randbytes(rng.randrange(24)) for _ in range(300)
+    ]
+    mode = RAW if spec != "tokenizers" else TEXT
+    judgement = Local(resolve(name), [spec], mode).examine(CHECKS["stream-decoder"], inputs)
+    assert judgement.exercised.total() >= len(STREAMED)
+    assert {one.stage for one in judgement.violations} == stages
+
+
+def test_ids_of_streams_are_of_all_kinds_and_fewer_where_the_input_is_shorter():
+    vocabulary = resolve("tekken_240911")
+    every, cut, special, mark = kinds(vocabulary)
+    rng = random.Random(7)
+    streams = [drawn(vocabulary, rng.randbytes(12)) for _ in range(400)]
+    for some in (cut, special, mark, set(every) - set(cut)):
+        assert any(set(some) & set(ids) for ids in streams)
+    assert all(len(set(ids[:12])) == 1 for ids in streams if len({*ids[:2]}) == 1 and ids[0] in cut)
+    assert drawn(vocabulary, b"") == ()
+    assert max(map(len, streams)) == 16
 
 
 @pytest.mark.parametrize(

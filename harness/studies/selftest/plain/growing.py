@@ -52,6 +52,10 @@ class PlainGrowing(PlainBytes):
         """The bytes."""
         return passed(bytes(i & 255 for i in ids), 1)
 
+    def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
+        """Each byte."""
+        return [passed(bytes([i & 255]), 1) for i in ids]
+
 
 def passed(data: bytes, times: int) -> bytes:
     """Go over the data so many times; returns it."""

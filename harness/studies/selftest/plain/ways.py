@@ -61,6 +61,10 @@ class Streams(Way):
         """What each id adds."""
         return [self.decode([token_id]) for token_id in ids]
 
+    def decode_stream_after(self, prompt: Sequence[int], ids: Sequence[int]) -> list[bytes]:
+        """See ``ContinuesStreams``: the same, whatever came before."""
+        return self.decode_stream([*ids])
+
 
 class Truncating(Way):
     """See ``Truncates``."""
