@@ -155,7 +155,6 @@ class Encoder(Protocol):
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The token ids of ``data``. Raises Rejected or Unsupported where it must."""
-        ...
 
 
 @runtime_checkable
@@ -164,7 +163,6 @@ class Decodes(Protocol):
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """The text of ``ids``, as this implementation's users get it."""
-        ...
 
 
 @runtime_checkable
@@ -180,16 +178,10 @@ class DecodesStreams(Protocol):
 
 @runtime_checkable
 class ContinuesStreams(Protocol):
-    """An encoder whose library decodes a stream that begins after a prompt; found by its method.
-
-    Asked by the check ``stream-decoder`` alone, as above.
-    """
+    """An encoder whose streams may begin after a prompt; asked by ``stream-decoder``, too."""
 
     def decode_stream_after(self, prompt: Sequence[int], ids: Sequence[int]) -> Sequence[bytes]:
-        """What is given out after each of the ids, given that those of the prompt came before.
-
-        The text of the prompt is not given again, but for a character that it has begun.
-        """
+        """What is given out after each of the ids; of the prompt, a character that it has begun."""
 
 
 @runtime_checkable
@@ -235,7 +227,6 @@ class Truncates(Protocol):
         the end of the text is kept, else its beginning. No special tokens are added. Raises
         Unsupported where the library does not cut so.
         """
-        ...
 
 
 @runtime_checkable
@@ -259,7 +250,6 @@ class DropsMerges(Protocol):
 
     def encode_with_dropout(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids of one draw."""
-        ...
 
 
 @runtime_checkable
@@ -276,7 +266,6 @@ class Pads(Protocol):
 
         As long as the longest of them, rounded up to a multiple. left: padding comes first.
         """
-        ...
 
 
 @runtime_checkable
@@ -290,7 +279,6 @@ class GivesOffsets(Protocol):
 
         Of a token that is part of a character it may be the range of the whole character.
         """
-        ...
 
 
 @runtime_checkable
@@ -299,7 +287,6 @@ class Counts(Protocol):
 
     def count(self, data: bytes, mode: Mode) -> int:
         """The number of ids that ``encode`` gives."""
-        ...
 
 
 @runtime_checkable
@@ -311,7 +298,6 @@ class CountsTillLimit(Protocol):
 
         May stop reading once that is certain, and so overlook what ``encode`` would reject.
         """
-        ...
 
 
 @runtime_checkable
@@ -324,7 +310,6 @@ class Splits(Protocol):
         Each chunk is non-empty, ends where a UTF-8 character does, and has at most ``limit`` ids
         if encoded by itself, unless it is a single character that has more.
         """
-        ...
 
 
 @runtime_checkable
@@ -337,7 +322,6 @@ class Appends(Protocol):
         Chunks may be empty, and may end inside a character. Asked without pre-tokenization, as
         are ``prepend`` and ``interval``.
         """
-        ...
 
 
 @runtime_checkable
@@ -346,7 +330,6 @@ class Prepends(Protocol):
 
     def prepend(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
         """Likewise, each chunk placed before those already there: the text's last one first."""
-        ...
 
 
 @runtime_checkable
@@ -355,7 +338,6 @@ class CountsIntervals(Protocol):
 
     def interval(self, text: bytes, ranges: Sequence[tuple[int, int]], mode: Mode) -> Sequence[int]:
         """The number of ids of ``text[start:end]`` encoded by itself, for each (start, end)."""
-        ...
 
 
 @runtime_checkable
@@ -372,7 +354,6 @@ class Heals(Protocol):
         anything; None for any text. Whatever follows, the ids must be those that ``encode`` gives
         there. Leaving more over than need be is allowed.
         """
-        ...
 
 
 @runtime_checkable
@@ -389,7 +370,6 @@ class EncodesBatches(Protocol):
         Any exception makes the harness ask again input by input, so that it can tell which failed.
         Where all of them are encoded then, the exception is a finding.
         """
-        ...
 
 
 @runtime_checkable
@@ -401,7 +381,6 @@ class EncodesStr(Protocol):
 
     def encode_str(self, text: str, mode: Mode) -> Sequence[int]:
         """The ids of a text as the library is given it, lone surrogates and all."""
-        ...
 
 
 @runtime_checkable
@@ -413,7 +392,6 @@ class EncodesMany(Protocol):
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> Sequence[Sequence[int]]:
         """The ids of each input. Raises as ``encode`` does, for all of them together."""
-        ...
 
 
 @runtime_checkable
@@ -422,7 +400,6 @@ class Reloads(Protocol):
 
     def reloaded(self) -> Encoder:
         """What is loaded from what was saved, for the check ``reload``."""
-        ...
 
 
 @runtime_checkable
@@ -434,7 +411,6 @@ class Respells(Protocol):
 
         For the check ``reload``: the two say the same in other words.
         """
-        ...
 
 
 @runtime_checkable
@@ -446,7 +422,6 @@ class WarmsUp(Protocol):
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Make whatever requests in these modes will need. Raises nothing."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -487,7 +462,6 @@ class Explains(Protocol):
 
         Runs in the harness itself, on short inputs, when a finding is written.
         """
-        ...
 
 
 class Implementation(Protocol):
@@ -496,15 +470,12 @@ class Implementation(Protocol):
     @property
     def about(self) -> About:
         """Who it is. Must be cheap: it is read for every ``tokgate list``."""
-        ...
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """None if it can run this vocabulary in this mode, else a line saying why not."""
-        ...
 
     def load(self, vocabulary: Vocabulary) -> Encoder:
         """An encoder for a vocabulary that some mode of ``supports`` admitted."""
-        ...
 
 
 @runtime_checkable
@@ -518,7 +489,6 @@ class ReadsFiles(Protocol):
     @property
     def native_formats(self) -> frozenset[str]:
         """The formats that it reads, as ``Vocabulary.format``: ``tokenizer.json``, ``gguf``, .."""
-        ...
 
 
 @runtime_checkable
@@ -527,4 +497,3 @@ class Reproducible(Protocol):
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """How to run it on this vocabulary in this mode."""
-        ...

@@ -18,18 +18,18 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "corpora": 70_400,
-    "impls": 144_700,
+    "corpora": 70_700,
+    "impls": 144_900,
     "impls/fast": 40_700,
-    "harness": 243_500,
-    "harness/workers": 22_400,
-    "harness/engine": 24_800,
-    "harness/checks": 19_100,
+    "harness": 244_000,
+    "harness/workers": 22_600,
+    "harness/engine": 24_900,
+    "harness/checks": 19_300,
     "harness/findings": 15_000,
     "harness/cli": 18_600,
     "harness/studies": 105_400,
     "reports": 46_800,
-    "tests": 332_300,
+    "tests": 333_300,
 }
 """Tokens of code, by room."""
 

@@ -64,6 +64,8 @@ class Way(StrEnum):
     (``Reloads``)."""
     RESPELLED = "respelled"
     """The auxiliary way of encoding with another file that says the same (``Respells``)."""
+    MIXED = "mixed"
+    """After calls that ask for something else, of the same text and of others like it."""
     STR = "str"
     """Given as ``str`` (``EncodesStr``): inputs are UTF-8, but for the surrogates that they have.
     """
@@ -76,6 +78,7 @@ class Way(StrEnum):
             "many": "in a batch",
             "reloaded": "saved and loaded",
             "respelled": "its file in another spelling",
+            "mixed": "among other calls",
             "str": "given as str",
         }[self]
 

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_out import given
-from impls.adapters.common import SENTENCEPIECE_FILES
+from impls.adapters.common import DECODES, SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
 from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import json_content, json_trouble
+from impls.interface import Capability
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -22,6 +23,7 @@ LIBRARY = Peer(
     name="transformers",
     homepage="https://github.com/huggingface/transformers",
     language="python",
+    capabilities=DECODES | {Capability.THREADS},
     helpers=SENTENCEPIECE_FILES,
 )
 
@@ -68,6 +70,16 @@ with open(os.path.join(folder, "tokenizer_config.json"), "w") as file:
     json.dump({{"tokenizer_class": {kind!r}}}, file)
 tokenizer = AutoTokenizer.from_pretrained(folder, split_special_tokens={split})
 shutil.rmtree(folder)
+
+
+
+def truncated(data, length, overlap):
+    how = {{"truncation": True, "max_length": length, "stride": overlap}}
+    rows = tokenizer(
+        [data.decode()], add_special_tokens=False, return_overflowing_tokens=True, **how
+    )
+    return rows["input_ids"]
+
 
 # Old releases (4.40 is one) find special tokens in any text, whatever they are told.
 backend = getattr(tokenizer, "backend_tokenizer", None)
@@ -143,4 +155,4 @@ def _converted(vocabulary: Vocabulary, mode: Mode) -> Way | str:
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, _fast, READS_JSON)
 CONVERTED = FieldImplementation(replace(LIBRARY, name="transformers-converted"), _converted)
-SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow"), _slow)
+SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow", capabilities=DECODES), _slow)

@@ -1,8 +1,11 @@
 """Plug-ins with one mistake of each kind that maintainers report, and right ones beside them."""
 
 import codecs
+import re
+import time
 
 from harness.studies.selftest.plain.bpe import PlainBpe
+from impls.interface import Capability
 
 
 class Incremental(PlainBpe):
@@ -48,3 +51,97 @@ class HoldsBack(Incremental):
             given.append(b"" if held else text)
             begun = begun if held else k
         return given
+
+
+class Threaded(PlainBpe):
+    """Right: one that is asked for long texts, too."""
+
+    name = "threaded"
+    max_input = 1 << 20
+    modes = ("text",)
+
+
+class CutAtLines(Threaded):
+    """Cuts a text of 64 KiB for its threads behind a line end in its middle."""
+
+    name = "cut-at-lines"
+    least, place = 1 << 16, re.compile(r"\n(?=.)", re.DOTALL)
+
+    def coded(self, data, mode):
+        cut = self.place.search(data.decode(), len(data) // 2) if len(data) >= self.least else None
+        if cut is None:
+            return super().coded(data, mode)
+        at = len(data.decode()[: cut.end()].encode())
+        return [*super().coded(data[:at], mode), *super().coded(data[at:], mode)]
+
+
+class CutAtSpaces(CutAtLines):
+    """Cuts a text of 256 KiB before a space."""
+
+    name = "cut-at-spaces"
+    least, place = 1 << 18, re.compile(r"(?=[ ])")
+
+
+class Shaped(PlainBpe):
+    """Right: pads, from several threads as well."""
+
+    name = "shaped"
+    capabilities = PlainBpe.capabilities | {Capability.THREADS}
+
+    def padded(self, inputs, multiple, left, mode):
+        rows = [self.encode(data, mode) for data in inputs]
+        length = -(-max(map(len, rows)) // multiple) * multiple
+        found = []
+        for row in rows:
+            gap, kept = [0] * (length - len(row)), [1] * len(row)
+            mask = [0] * len(gap) + kept if left else kept + [0] * len(gap)
+            found.append((gap + row if left else row + gap, mask))
+        return found
+
+
+class Borrowed(Shaped):
+    """Fails while another thread pads: what it pads with is its state."""
+
+    name = "borrowed"
+    padding = 0
+
+    def padded(self, inputs, multiple, left, mode):
+        self.padding += 1
+        try:
+            time.sleep(0.001)
+            return super().padded(inputs, multiple, left, mode)
+        finally:
+            self.padding -= 1
+
+    def encode(self, data, mode):
+        if self.padding > 1:
+            raise RuntimeError("Already borrowed")
+        return super().encode(data, mode)
+
+
+class KeepsPadding(Shaped):
+    """The call after one that pads is padded, too."""
+
+    name = "keeps-padding"
+    capabilities = PlainBpe.capabilities
+    least = 0
+
+    def padded(self, inputs, multiple, left, mode):
+        found = super().padded(inputs, multiple, left, mode)
+        self.least = multiple
+        return found
+
+    def encode(self, data, mode):
+        ids, least = super().encode(data, mode), self.least
+        self.least = 0
+        return ids + [0] * (-len(ids) % least) if least else ids
+
+
+class TrimmedKeys(PlainBpe):
+    """Remembers texts by what is left of them without white space at their ends."""
+
+    name = "trimmed-keys"
+
+    def coded(self, data, mode):
+        known = self.__dict__.setdefault("texts", {})
+        return known.setdefault((data.strip(), mode), super().coded(data, mode))
