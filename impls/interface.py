@@ -204,6 +204,14 @@ class CleansSpaces(Protocol):
 
 
 @runtime_checkable
+class NamesTokens(Protocol):
+    """An encoder whose library gives tokens as strings; asked by ``token-strings`` alone."""
+
+    def token_strings(self, data: bytes, mode: Mode) -> Sequence[str]:
+        """The string of each token that ``encode`` gives, as ``tokenize`` does elsewhere."""
+
+
+@runtime_checkable
 class EncodesUnstable(Protocol):
     """An encoder that says what is sure while a text goes on; asked by ``unstable`` alone."""
 

@@ -19,17 +19,17 @@ ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
     "corpora": 70_700,
-    "impls": 144_900,
+    "impls": 145_100,
     "impls/fast": 40_700,
-    "harness": 244_000,
-    "harness/workers": 22_600,
+    "harness": 245_100,
+    "harness/workers": 22_700,
     "harness/engine": 24_900,
-    "harness/checks": 19_300,
+    "harness/checks": 20_100,
     "harness/findings": 15_000,
     "harness/cli": 18_600,
-    "harness/studies": 105_400,
+    "harness/studies": 105_600,
     "reports": 46_800,
-    "tests": 333_300,
+    "tests": 333_700,
 }
 """Tokens of code, by room."""
 

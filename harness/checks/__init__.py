@@ -28,6 +28,7 @@ from harness.checks import (
     surrogates,
     survival,
     template,
+    token_strings,
     unstable,
     validity,
 )
@@ -53,6 +54,7 @@ CHECKS: dict[str, Check] = {
         shapes.Truncation,
         shapes.PaddedRows,
         template.AddedSpecials,
+        token_strings.TokenStrings,
         unstable.UnstableEnds,
         surrogates.Surrogates,
         chunks.Chunks,

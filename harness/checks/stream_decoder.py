@@ -104,13 +104,14 @@ def fault(past: Sequence[str], ways: Sequence[str], *, alike: bool = False) -> s
     past: the whole text after its last id, after the one before, and so on. ways: how what was
     given out may be read. alike: a run of U+FFFD counts as one.
     """
+    begun = [way for way in ways if same(past[0], alike).startswith(same(way, alike))]
     for text in past[: MOST_HELD + 1]:
-        for way in ways:
+        for way in begun:
             if same(way, alike) == same(text, alike) and len(text) - len(way) <= MISSING:
                 return ""
         if not text.endswith(MARK):
             return "decode"
-    return "held" if any(past[0].startswith(way.rstrip(MARK)) for way in ways) else "decode"
+    return "held" if begun else "decode"
 
 
 def same(text: str, alike: bool) -> str:

@@ -138,7 +138,15 @@ class Dropout:
         return "encoded with dropout"
 
 
-Shape = Windows | Padding | Template | Unstable | Dropout
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """Say what each token is called."""
+
+    def __str__(self) -> str:
+        return "strings of tokens"
+
+
+Shape = Windows | Padding | Template | Unstable | Dropout | Strings
 
 
 def numbers_of(sequences: Iterable[Sequence[int]]) -> list[int]:
@@ -164,7 +172,8 @@ class Encode:
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
     that do not have it. shape: likewise; the answer's ids are the windows, or the draws with
     dropout, each after its length, or of each row its length, its mask and its ids, or those that
-    a template gives, or those that are stable and the completions (:func:`numbers_of`).
+    a template gives, or those that are stable and the completions, or the characters of each
+    string (:func:`numbers_of`).
     """
 
     inputs: Inputs

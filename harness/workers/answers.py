@@ -15,6 +15,7 @@ from harness.core.messages import (
     Dropout,
     Padding,
     Serve,
+    Strings,
     Template,
     Windows,
     numbers_of,
@@ -191,6 +192,9 @@ def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], S
     if isinstance(shape, Template):
         add, two = method(encoder, "encode_with_added"), shape.pair
         return lambda data: add(data, data + data if two else None, mode)
+    if isinstance(shape, Strings):
+        name = method(encoder, "token_strings")
+        return lambda data: numbers_of([*map(ord, one)] for one in name(data, mode))
     if isinstance(shape, Dropout):
         drop, draws = method(encoder, "encode_with_dropout"), range(shape.draws)
         return lambda data: numbers_of(drop(data, mode) for _ in draws)

@@ -89,6 +89,16 @@ class Encoder:
         ids: Sequence[int] = adding(data, pair)
         return ids
 
+    def token_strings(self, data: bytes, mode: Mode) -> Sequence[str]:
+        """The strings of tokens, where the recipe says how; Unsupported elsewhere."""
+        text_of(data)
+        running = self._run(mode)
+        if "token_strings" not in running:
+            raise interface.Unsupported("names no tokens here")
+        self._check(running, data, mode)
+        names: Sequence[str] = running["token_strings"](data)
+        return names
+
     def truncated(
         self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
     ) -> Sequence[Sequence[int]]:

@@ -62,6 +62,12 @@ class _Encoder:
             encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return cast("list[int]", encoding.ids)
 
+    def token_strings(self, data: bytes, mode: Mode) -> list[str]:
+        """As an ``Encoding`` has them."""
+        with unknown_excused(self._vocabulary):
+            encoding = self.tokenizer(mode).encode(self._text(data, mode), add_special_tokens=False)
+        return cast("list[str]", encoding.tokens)
+
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
         """Its batches, which it encodes in threads of its own."""
         texts = [self._text(data, mode) for data in inputs]

@@ -42,6 +42,10 @@ def encode(data):
     return tokenizer.encode(data.decode(), add_special_tokens=False)
 
 
+def token_strings(data):
+    return tokenizer.tokenize(data.decode(), add_special_tokens=False)
+
+
 def encode_with_added(data, pair):
     return tokenizer.encode(data.decode(), None if pair is None else pair.decode())
 

@@ -145,3 +145,22 @@ class TrimmedKeys(PlainBpe):
     def coded(self, data, mode):
         known = self.__dict__.setdefault("texts", {})
         return known.setdefault((data.strip(), mode), super().coded(data, mode))
+
+
+class CleansBytes(PlainBpe):
+    """Takes spaces before punctuation out of a text of bytes."""
+
+    name = "cleans-bytes"
+
+    def decode_cleaned(self, ids):
+        return self.decode(ids).replace(b" !", b"!").replace(b" .", b".")
+
+
+class NamesTrimmed(PlainBpe):
+    """Names tokens without the space that they begin with."""
+
+    name = "names-trimmed"
+
+    def token_strings(self, data, mode):
+        spelling = self.vocabulary.spelling
+        return [spelling(one).decode(errors="replace").lstrip() for one in self.encode(data, mode)]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.model import Algorithm, Alphabet
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
@@ -190,6 +190,30 @@ def test_streams_of_any_ids_are_those_of_a_decoder_that_waits_for_characters(nam
     assert {one.stage for one in judgement.violations} == stages
 
 
+COMPOSED = ["e\u0301", "\u1100\u1161 a", "a\u1100\u1161\u11a8", "\ufb01", "\uff11", "a b", ""]
+
+
+@pytest.mark.parametrize(
+    ("form", "lost"), [("NFKC", {0, 1, 2}), ("NFD", set()), ("Lowercase", set())]
+)
+def test_each_character_that_came_into_a_token_is_in_its_range(form, lost):
+    """tokenizers 0.23.3 gives what it composes the range of its first character."""
+    letters = ["<unk>", "a", "b", "e", "f", "i", "1", "\u00e9", "\uac00", "\uac01", "\u0301"]
+    model = {"type": "BPE", "vocab": {one: i for i, one in enumerate(letters)}, "merges": []}
+    document = {"normalizer": {"type": form}, "model": model | {"unk_token": "<unk>"}}
+    document |= {"decoder": {"type": "Fuse"}}
+    local = Local(from_document(document, "composing", None), ["tokenizers"], TEXT)
+    judgement = local.examine(CHECKS["offsets"], [text.encode() for text in COMPOSED])
+    assert {one.index for one in judgement.violations} == lost
+    assert {one.stage for one in judgement.violations} == ({"cover"} if lost else set())
+
+
+def test_what_was_dropped_need_be_in_no_range():
+    local = Local(resolve("toy_wordpiece"), ["tokenizers"], TEXT)
+    inputs = ["e\u0301 a\u0327\u0301", "a\u00a0b", "\u200da\u0000b", "the the"]
+    assert not local.examine(CHECKS["offsets"], [one.encode() for one in inputs]).violations
+
+
 def test_ids_of_streams_are_of_all_kinds_and_fewer_where_the_input_is_shorter():
     vocabulary = resolve("tekken_240911")
     every, cut, special, mark = kinds(vocabulary)
@@ -214,8 +238,9 @@ def test_ids_of_streams_are_of_all_kinds_and_fewer_where_the_input_is_shorter():
 )
 def test_spaces_are_cleaned_up_by_the_rule(text, clean):
     assert cleaned(text) == clean
-    # A text of byte-pair encoding may stay as it is.
-    assert texts_of(BYTES, text) == [clean, text]
+    # A text of byte-pair encoding may stay as it is; one of bytes stays so.
+    assert texts_of(BYTES, text) == [text]
+    assert texts_of(replace(BYTES, alphabet=Alphabet.CHARACTERS), text) == [text, clean]
     assert texts_of(replace(BYTES, algorithm=Algorithm.WORDPIECE), text) == [clean]
 
 
