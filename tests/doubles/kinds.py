@@ -12,6 +12,7 @@ class Incremental(PlainBpe):
     """Right: decodes by Python's own incremental decoder, in a stream as well."""
 
     name = "incremental"
+    modes = ("text",)
 
     def decode(self, ids):
         return self.vocabulary.spell(list(ids)).decode(errors="replace").encode()
