@@ -23,10 +23,10 @@ NAME = "cells"
 CERTAIN = 2
 """Texts that are asked near the start of a timed run."""
 
-SIZES = (70_000, 300_000, 70_000, 1_000_000, 70_000, 300_000, 1_000_000, 4_000_000)
+SIZES = (70_000, 300_000, 70_000, 70_000, 300_000, 70_000, 1_000_000, 4_000_000)
 """Characters, in turn: beyond 64 KiB, where it begins, and beyond a megabyte."""
 
-TURNS = 3
+TURNS = 2
 """Texts that are asked while each other generator has one batch."""
 
 WHITE = (("\n",), ("\n", "\r\n"), (" ",), (" ", "\t"))

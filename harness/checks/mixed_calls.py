@@ -5,15 +5,17 @@ from typing import Any
 
 from harness.checks.another_way import EncodesAnotherWay, Subject
 from harness.core.messages import Way
+from harness.core.outcomes import Failed, Outcome, Status
 from impls.interface import Capability
 
 
 class MixedCalls(EncodesAnotherWay):
     """encode(x) is one value, whatever the same object is asked before, and by other threads
-    meanwhile: padded rows, windows, other modes, tokens added, offsets, texts that differ from x in
-    case and white space.
+    meanwhile: padded rows, windows, offsets, special tokens off, texts that differ from x in case
+    and white space.
 
-    The threads are tried only where an implementation claims to allow them.
+    The threads are tried only where an implementation claims to allow them. Who dies of one of the
+    other calls is for the survival check, and for those that make such calls.
     """
 
     name = "mixed-calls"
@@ -28,3 +30,8 @@ class MixedCalls(EncodesAnotherWay):
         among, words = {"way": Way.MIXED}, Way.MIXED.words
         threads = [("threads", f"{words} in threads", {**among, "threads": True})]
         return [("turn", words, among), *threads * one.participant.can(Capability.THREADS)]
+
+    def right(self, one: Subject, outcome: Outcome) -> bool:
+        """The same ids, or a death."""
+        dead = isinstance(outcome, Failed) and outcome.status is not Status.ERRORED
+        return dead or super().right(one, outcome)

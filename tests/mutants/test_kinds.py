@@ -21,7 +21,7 @@ LOCATED = "harness.studies.selftest.catalog:offsets.leaves-marks-out"
 
 def plugged(caught):
     """How those plug-ins are named to a run."""
-    classes = {one.name: one for one in vars(kinds).values() if hasattr(one, "encode")}
+    classes = {one.name: one for one in vars(kinds).values() if hasattr(one, "about")}
     return [f"{kinds.__file__}:{classes[name].__qualname__}" for name in caught]
 
 
