@@ -157,7 +157,6 @@ class Encoder(Protocol):
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """Return the token ids of ``data``. Raises Rejected or Unsupported if there are none."""
-        ...
 
 
 @runtime_checkable
@@ -166,7 +165,6 @@ class Decodes(Protocol):
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """Return the text of ``ids``, as this implementation's users get it."""
-        ...
 
 
 @runtime_checkable
@@ -178,6 +176,14 @@ class DecodesStreams(Protocol):
 
     def decode_stream(self, ids: Sequence[int]) -> Sequence[bytes]:
         """Return the text that appears after each id, in order; it is empty if none appears yet."""
+
+
+@runtime_checkable
+class ContinuesStreams(Protocol):
+    """An encoder whose streams may begin after a prompt; ``stream-decoder`` uses it, too."""
+
+    def decode_stream_after(self, prompt: Sequence[int], ids: Sequence[int]) -> Sequence[bytes]:
+        """Return the text that appears after each id, with the character that the prompt began."""
 
 
 @runtime_checkable
@@ -197,6 +203,14 @@ class CleansSpaces(Protocol):
 
     def decode_cleaned(self, ids: Sequence[int]) -> bytes:
         """Return the text of ``ids`` without spaces before punctuation and in contractions."""
+
+
+@runtime_checkable
+class NamesTokens(Protocol):
+    """An encoder whose library gives tokens as strings; only ``token-strings`` uses it."""
+
+    def token_strings(self, data: bytes, mode: Mode) -> Sequence[str]:
+        """Return the string of each token that ``encode`` gives, as ``tokenize`` does elsewhere."""
 
 
 @runtime_checkable
@@ -240,10 +254,10 @@ class AddsSpecials(Protocol):
 
 @runtime_checkable
 class EncodesChats(Protocol):
-    """An encoder whose library encodes conversations by a template; asked by ``chat`` alone."""
+    """An encoder whose library encodes conversations by a template; only ``chat`` uses it."""
 
     def encode_chat(self, data: bytes, turns: int, mode: Mode) -> Sequence[int]:
-        """The ids of so many messages ``data``, of the user and the assistant in turn."""
+        """Return the ids of so many messages ``data``, of the user and the assistant in turn."""
 
 
 @runtime_checkable
@@ -293,7 +307,6 @@ class Counts(Protocol):
 
     def count(self, data: bytes, mode: Mode) -> int:
         """Return the number of ids that ``encode`` gives."""
-        ...
 
 
 @runtime_checkable
@@ -305,7 +318,6 @@ class CountsTillLimit(Protocol):
 
         It may stop reading then, and so miss that ``encode`` would reject the rest.
         """
-        ...
 
 
 @runtime_checkable
@@ -318,7 +330,6 @@ class Splits(Protocol):
         Each chunk is non-empty, ends at the end of a UTF-8 character, and has at most ``limit``
         ids if it is encoded by itself, unless it is a single character that has more.
         """
-        ...
 
 
 @runtime_checkable
@@ -331,7 +342,6 @@ class Appends(Protocol):
         Chunks may be empty, and may end inside a character. ``append``, ``prepend`` and
         ``interval`` are called without pre-tokenization.
         """
-        ...
 
 
 @runtime_checkable
@@ -340,7 +350,6 @@ class Prepends(Protocol):
 
     def prepend(self, chunks: Sequence[bytes], mode: Mode) -> Sequence[int]:
         """Do the same as ``append``, but put each chunk before the bytes that are already there."""
-        ...
 
 
 @runtime_checkable
@@ -349,7 +358,6 @@ class CountsIntervals(Protocol):
 
     def interval(self, text: bytes, ranges: Sequence[tuple[int, int]], mode: Mode) -> Sequence[int]:
         """Return the number of ids of ``text[start:end]`` encoded by itself, for each range."""
-        ...
 
 
 @runtime_checkable
@@ -366,7 +374,6 @@ class Heals(Protocol):
         None if any text may follow. The ids must be those that ``encode`` gives for the whole
         text, for each text that may follow. It is allowed to leave more bytes than necessary.
         """
-        ...
 
 
 @runtime_checkable
@@ -383,7 +390,6 @@ class EncodesBatches(Protocol):
         its ids end (int64). After an exception the harness asks again input by input, to see which
         one failed. If all of them are encoded then, the exception is a finding.
         """
-        ...
 
 
 @runtime_checkable
@@ -395,7 +401,6 @@ class EncodesStr(Protocol):
 
     def encode_str(self, text: str, mode: Mode) -> Sequence[int]:
         """Return the ids of a text, which is given to the library with its lone surrogates."""
-        ...
 
 
 @runtime_checkable
@@ -407,7 +412,6 @@ class EncodesMany(Protocol):
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> Sequence[Sequence[int]]:
         """Return the ids of each input. Raises as ``encode`` does, for all inputs together."""
-        ...
 
 
 @runtime_checkable
@@ -416,7 +420,6 @@ class Reloads(Protocol):
 
     def reloaded(self) -> Encoder:
         """Save the encoder and return what is loaded from the file, for the check ``reload``."""
-        ...
 
 
 @runtime_checkable
@@ -428,7 +431,6 @@ class Respells(Protocol):
 
         It is None if there is no other way to write the file. The check ``reload`` uses it.
         """
-        ...
 
 
 @runtime_checkable
@@ -440,7 +442,6 @@ class WarmsUp(Protocol):
 
     def warm_up(self, modes: Sequence[Mode]) -> None:
         """Prepare everything that requests in these modes need. Must not raise."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -481,7 +482,6 @@ class Explains(Protocol):
 
         This runs in the harness itself, on short inputs, when a finding is written.
         """
-        ...
 
 
 class Implementation(Protocol):
@@ -490,15 +490,12 @@ class Implementation(Protocol):
     @property
     def about(self) -> About:
         """Return the description. It must be cheap: every ``tokgate list`` reads it."""
-        ...
 
     def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Return None if it can run this vocabulary in this mode, else a line that says why not."""
-        ...
 
     def load(self, vocabulary: Vocabulary) -> Encoder:
         """Return an encoder for a vocabulary that it supports in at least one mode."""
-        ...
 
 
 @runtime_checkable
@@ -512,7 +509,6 @@ class ReadsFiles(Protocol):
     @property
     def native_formats(self) -> frozenset[str]:
         """The formats that it reads, as ``Vocabulary.format``: ``tokenizer.json``, ``gguf``, .."""
-        ...
 
 
 @runtime_checkable
@@ -521,4 +517,3 @@ class Reproducible(Protocol):
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """Return how to run it on this vocabulary in this mode."""
-        ...

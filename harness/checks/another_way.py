@@ -212,10 +212,14 @@ class EncodesAnotherWay(AsksAgain):
         """The stage of each way, what it is called beside a name, and how it is asked for."""
         return [(stage, way.words, {"way": way}) for way, stage in self.stages]
 
+    def right(self, one: Subject, outcome: Outcome) -> bool:
+        """Whether an outcome of another way is what it must be."""
+        return outcome == one.outcome
+
     def look(self, one: Subject) -> Look:
         """The same answer by each way."""
         ways = self.ways(one)
         answers = yield [one.encode(one.data, **how) for _, _, how in ways]
         for (stage, words, _), outcome in zip(ways, answers, strict=True):
             fault = stage, one.says(one.outcome), one.says(outcome, words)
-            one.judge(outcome, [] if outcome == one.outcome else [fault])
+            one.judge(outcome, [] if self.right(one, outcome) else [fault])

@@ -1,6 +1,7 @@
 """Batch: many inputs in one call give what each gives by itself."""
 
 from harness.checks.another_way import EncodesAnotherWay
+from harness.checks.base import LongRuns
 from harness.core.messages import Way
 
 
@@ -15,4 +16,5 @@ class Batch(EncodesAnotherWay):
     summary = "many inputs in one call give the ids that each gives by itself"
     said = "answered differently in a batch"
     every = 8
+    long_runs = LongRuns.ALL
     stages = ((Way.SINGLY, "single"), (Way.MANY, "batch"))

@@ -1,6 +1,6 @@
 """Cleaned spaces: decoded for a person, a text loses the spaces that English has not, no others."""
 
-from corpora.vocabularies.model import Algorithm, Vocabulary
+from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
 from harness.checks.another_way import Decodes, Look, Subject
 from harness.core.outcomes import Encoded, Unsupported
 
@@ -20,13 +20,14 @@ REPLACED = (
 
 
 class CleanUp(Decodes):
-    """For ids t = encode(x) and y = decode(t): decode_cleaned(t) = clean(y), or for byte-pair
-    encoding y itself, where clean takes the space away before each of . ? ! , n't 'm 's 've 're,
-    and both around ', in this order.
+    """For ids t = encode(x) and y = decode(t): decode_cleaned(t) = clean(y), where clean takes the
+    space away before each of . ? ! , n't 'm 's 've 're, and both around ', in this order; for
+    byte-pair encoding of pieces that or y itself, and of bytes y alone.
 
     Of decoders that clean spaces up (``CleansSpaces``), as the option
     ``clean_up_tokenization_spaces`` of transformers does: it was made for WordPiece, and newer
-    releases leave a text of byte-pair encoding alone, since that loses spaces of its own by it.
+    releases leave a text of byte-pair encoding alone, since that loses spaces of its own by it
+    (``x != y`` becomes ``x!= y``).
     """
 
     name = "clean-up"
@@ -55,5 +56,7 @@ def cleaned(text: bytes) -> bytes:
 
 
 def texts_of(vocabulary: Vocabulary, text: bytes) -> list[bytes]:
-    """What a text may be once it is cleaned up, the text by the rule first."""
-    return [cleaned(text), *([text] if vocabulary.algorithm is Algorithm.BPE else [])]
+    """What a text may be once it is cleaned up, what is right by the rule first."""
+    if vocabulary.algorithm is not Algorithm.BPE:
+        return [cleaned(text)]
+    return [text, *([cleaned(text)] if vocabulary.alphabet is not Alphabet.BYTES else [])]

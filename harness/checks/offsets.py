@@ -1,19 +1,27 @@
 """Offsets: where an implementation says that its tokens come from."""
 
-from itertools import pairwise
+from itertools import accumulate, pairwise
+from unicodedata import category
 
+from corpora.generators.material import is_text
 from harness.checks.another_way import AsksAgain, Look, Subject
 from harness.checks.base import LongRuns, Severity, spelled, spellings, verbatim
 from harness.core.outcomes import Encoded, Failed, Outcome
 from impls.interface import Capability
 
+MOST_LOOKED_AT = 2
+"""Characters in no range of which an input without them is asked for."""
+
 
 class Offsets(AsksAgain):
     """For ids t and byte ranges [s, e) of x: ids as without offsets; 0 <= s <= e <= |x|; s and e
-    never decrease; and, where nothing is normalized, x[s:e] contains the bytes of t.
+    never decrease; where nothing is normalized, x[s:e] contains the bytes of t; and elsewhere, for
+    a letter, mark or digit c that is in no range, decode(encode(x without c)) = decode(t), white
+    space aside.
 
-    The last is containment and not equality, because some libraries give a token that is part of
-    a character the range of the whole character.
+    The third is containment and not equality, because some libraries give a token that is part of
+    a character the range of the whole character. The last holds for what was dropped from the text,
+    but not for what came into a token, as the second of two characters that are composed.
     """
 
     name = "offsets"
@@ -28,8 +36,32 @@ class Offsets(AsksAgain):
         """The same ids, and of each token a range that may have it."""
         (outcome,) = yield [one.encode(one.data, offsets=True)]
         stage = stage_of(one, outcome)
+        if not stage and isinstance(outcome, Encoded) and not verbatim(one.contract):
+            for start, end in uncovered(one, outcome)[:MOST_LOOKED_AT]:
+                (other,) = yield [one.encode(one.data[:start] + one.data[end:])]
+                if isinstance(other, Encoded) and other.ids != one.ids:
+                    texts = yield [one.decode(one.ids), one.decode(other.ids)]
+                    if len({*map(without_spaces, texts)} - {None}) > 1:
+                        stage = "cover"
         fault = stage, one.says(Encoded(one.ids), "ids"), one.says(outcome)
         one.judge(outcome, [fault] if stage else [])
+
+
+def uncovered(one: Subject, outcome: Encoded) -> list[tuple[int, int]]:
+    """The ranges of letters, marks and digits that are in no token's range."""
+    if not (one.participant.can(Capability.DECODE) and is_text(one.data)):
+        return []
+    inside = {place for span in outcome.offsets or () for place in range(*span)}
+    ends = accumulate(len(c.encode()) for c in one.data.decode())
+    spans = zip(one.data.decode(), pairwise([0, *ends]), strict=True)
+    return [at for c, at in spans if at[0] not in inside and category(c)[0] in "LMN"]
+
+
+def without_spaces(outcome: Outcome) -> str | None:
+    """What was decoded, without white space; None if nothing was."""
+    if not isinstance(outcome, Encoded):
+        return None
+    return "".join((outcome.text or b"").decode(errors="replace").split())
 
 
 def stage_of(one: Subject, outcome: Outcome) -> str:

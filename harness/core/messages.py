@@ -64,6 +64,8 @@ class Way(StrEnum):
     (``Reloads``)."""
     RESPELLED = "respelled"
     """The auxiliary way of encoding with another file that says the same (``Respells``)."""
+    MIXED = "mixed"
+    """After calls that ask for something else, of the same text and of others like it."""
     STR = "str"
     """Given as ``str`` (``EncodesStr``): inputs are UTF-8, but for the surrogates that they have.
     """
@@ -76,6 +78,7 @@ class Way(StrEnum):
             "many": "in a batch",
             "reloaded": "saved and loaded",
             "respelled": "its file in another spelling",
+            "mixed": "among other calls",
             "str": "given as str",
         }[self]
 
@@ -145,7 +148,15 @@ class Dropout:
         return "encoded with dropout"
 
 
-Shape = Windows | Padding | Template | Chat | Unstable | Dropout
+@dataclass(frozen=True, slots=True)
+class Strings:
+    """Say what each token is called."""
+
+    def __str__(self) -> str:
+        return "strings of tokens"
+
+
+Shape = Windows | Padding | Template | Chat | Unstable | Dropout | Strings
 
 
 def numbers_of(sequences: Iterable[Sequence[int]]) -> list[int]:
@@ -171,7 +182,8 @@ class Encode:
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
     that do not have it. shape: likewise; the answer's ids are the windows, or the draws with
     dropout, each after its length, or of each row its length, its mask and its ids, or those that
-    a template gives, or those that are stable and the completions (:func:`numbers_of`).
+    a template gives, or those that are stable and the completions, or the characters of each
+    string (:func:`numbers_of`).
     """
 
     inputs: Inputs
@@ -191,6 +203,7 @@ class Decode:
     """Decode each id sequence (``ids`` int32, ``ends`` int64).
 
     stream: id by id, by the library's own decoder for that; the answer has all that it gave out.
+    prompt: so many of the first ids were there before the stream, which does not give their text.
     skip: without special tokens. clean: with its spaces cleaned up. timed: measure the CPU time of
     each, and throw the texts away.
     """
@@ -198,6 +211,7 @@ class Decode:
     ids: NDArray[np.int32]
     ends: NDArray[np.int64]
     stream: bool = False
+    prompt: int = 0
     skip: bool = False
     clean: bool = False
     timed: bool = False

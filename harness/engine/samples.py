@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from corpora.generators import long_runs
+from corpora.generators import cells, long_runs
 from harness.checks.base import LongRuns, Observation
 
 if TYPE_CHECKING:
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from harness.checks.base import Check
     from harness.core.comparisons import Contract
     from harness.engine.streams import Batch
+
+LONG = frozenset({long_runs.NAME, cells.NAME})
+"""The generators of texts of 70,000 bytes and more."""
 
 SPECIAL_GENERATORS = frozenset({"special", "edge", "expectations", "given"})
 """These generators are worth asking with special tokens on, since the texts of special tokens
@@ -68,6 +71,8 @@ def due(check: Check, batch: Batch, contract: Contract) -> bool:
         short = len(batch.inputs[0]) < long_runs.MIDDLE
         put = (LongRuns.ALL, LongRuns.SHORT) if short else (LongRuns.ALL,)
         return check.every == 1 or check.long_runs in put
+    if batch.generator == cells.NAME and check.every > 1 and check.long_runs is not LongRuns.ALL:
+        return False
     return (_start(check, batch, contract) + batch.number) % check.every == 0
 
 

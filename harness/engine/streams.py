@@ -6,17 +6,18 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import TYPE_CHECKING
 
-from corpora.generators import long_runs
+from corpora.generators import cells, long_runs
 from corpora.generators.base import Case
+from impls.interface import Mode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from corpora.generators.base import Generator
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import Mode
 
 BATCH_CASES = 2048
 BATCH_BYTES = 64 << 10
@@ -112,7 +113,8 @@ def batches(
 
     timed: the clock ends the run, and not the number of cases. most: cases of a batch.
     long: the certain ones of the long runs come after the first round, however long inputs may be
-    else, and their others take turns: a run of seconds has tasted every generator before.
+    else, and their others take turns: a run of seconds has tasted every generator before. So do
+    texts of cells, which are asked in the vocabulary's own mode.
     """
     streams = deque(
         stream(g, vocabulary, seed, max_input, timed=timed, most=most) for g in generators
@@ -130,4 +132,8 @@ def batches(
             while taken < count and (batch := next(runs, None)) is not None:
                 yield replace(batch, certain=True)
                 taken = batch.start + len(batch.inputs)
-            streams.append(runs)
+            longest = max(8 * max_input, 2 * long_runs.LONGEST)
+            cut = stream(cells.GENERATOR, vocabulary, seed, longest)
+            asked = (replace(batch, mode=Mode(), certain=True) for batch in cut)
+            yield from islice(asked, cells.CERTAIN)
+            streams += [runs, *[asked] * cells.TURNS]

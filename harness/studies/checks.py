@@ -11,14 +11,13 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from corpora.generators import long_runs
 from harness.core.machine_load import stretched
 from harness.core.outcomes import Inputs
 from harness.engine.examiner import Study
 from harness.engine.feed import PATIENCE, Feed
 from harness.engine.judge import Judge, ViolationQueue
 from harness.engine.least import Share, named_on
-from harness.engine.samples import offered, takes
+from harness.engine.samples import LONG, offered, takes
 from harness.engine.state import SETTLE_SECONDS
 from harness.engine.streams import Batch
 from harness.engine.texts import Texts
@@ -205,7 +204,7 @@ class Checks(Study):
         def wanted(batch: Batch) -> bool:
             return any(takes(one, batch) and owing(one) for one in contracts)
 
-        short = (batch for batch in cases if batch.generator != long_runs.NAME)
+        short = (batch for batch in cases if batch.generator not in LONG)
         rest = offered(short, wanted, len(run.plan.generators))
         pairs = ((one, batch) for batch in rest for one in contracts if takes(one, batch))
         batches = itertools.chain(unanswered, pairs)
@@ -214,7 +213,7 @@ class Checks(Study):
             if run.stop.is_set() or contract is None or batch is None:
                 return
             names = owing(contract)
-            if not names or batch.generator == long_runs.NAME:
+            if not names or batch.generator in LONG:
                 continue
             if run.countdown.over:
                 with run.lock:

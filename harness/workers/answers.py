@@ -16,6 +16,7 @@ from harness.core.messages import (
     Dropout,
     Padding,
     Serve,
+    Strings,
     Template,
     Windows,
     numbers_of,
@@ -137,6 +138,9 @@ def text_of(name: str, text: object) -> bytes:
 
 def decoder_of(encoder: Encoder, request: Decode) -> Callable[[list[int]], bytes]:
     """What gives the text of ids, as a request asks for it. Raises as :func:`method` does."""
+    if at := request.prompt:
+        after = method(encoder, "decode_stream_after")
+        return lambda ids: b"".join(after(ids[:at], ids[at:]))
     if request.stream:
         stream = method(encoder, "decode_stream")
         return lambda ids: b"".join(stream(ids))
@@ -192,6 +196,9 @@ def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], S
     if isinstance(shape, Chat):
         chat, turns = method(encoder, "encode_chat"), shape.turns
         return lambda data: chat(data, turns, mode)
+    if isinstance(shape, Strings):
+        name = method(encoder, "token_strings")
+        return lambda data: numbers_of([*map(ord, one)] for one in name(data, mode))
     if isinstance(shape, Dropout):
         drop, draws = method(encoder, "encode_with_dropout"), range(shape.draws)
         return lambda data: numbers_of(drop(data, mode) for _ in draws)

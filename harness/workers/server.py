@@ -12,6 +12,7 @@ from __future__ import annotations
 import gc
 import pickle
 import time
+import zlib
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -201,6 +202,8 @@ class Server:
             return encoder
         if way is Way.STR:
             return AsText(encoder)
+        if way is Way.MIXED:
+            return AmongOthers(encoder)
         if way not in self._others:
             made = method(encoder, way)()
             if made is None:
@@ -308,6 +311,32 @@ class AsText:
         """The ids of an input that is UTF-8, but for the surrogates that it has."""
         ids: Sequence[int] = self._encode(data.decode("utf-8", "surrogatepass"), mode)
         return ids
+
+
+class AmongOthers:
+    """An encoder that is asked for other things before each text, as far as it has them.
+
+    What these give, or raise, is for other checks. Their order depends on the text.
+    """
+
+    def __init__(self, encoder: Encoder) -> None:
+        self._encoder = encoder
+
+    def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
+        """The ids, after the other calls."""
+        calls: list[tuple[str, tuple[Any, ...]]] = [
+            ("padded", ([data, data + data, b""], 8, True, mode)),
+            ("encode", (data, replace(mode, special="none"))),
+            ("truncated", (data, 3, 0, False, mode)),
+            *(("encode", (text, mode)) for text in (data.strip(), data.swapcase(), data + b" ")),
+            ("encode_with_offsets", (data, mode)),
+        ]
+        first = zlib.crc32(data) % len(calls)
+        for name, given in calls[first:] + calls[:first]:
+            ask = getattr(self._encoder, name, None)
+            if ask is not None:
+                outcome_of(partial(ask, *given))
+        return self._encoder.encode(data, mode)
 
 
 def asked_for_many(encoder: Encoder, request: Encode) -> Results:

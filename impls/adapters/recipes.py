@@ -103,6 +103,28 @@ class Encoder:
             raise
         return ids
 
+    def token_strings(self, data: bytes, mode: Mode) -> Sequence[str]:
+        """The strings of tokens, where the recipe says how; Unsupported elsewhere."""
+        text_of(data)
+        running = self._run(mode)
+        if "token_strings" not in running:
+            raise interface.Unsupported("names no tokens here")
+        self._check(running, data, mode)
+        names: Sequence[str] = running["token_strings"](data)
+        return names
+
+    def truncated(
+        self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
+    ) -> Sequence[Sequence[int]]:
+        """The windows from the left, where the recipe says how; Unsupported elsewhere."""
+        text_of(data)
+        running = self._run(mode)
+        if left or "truncated" not in running:
+            raise interface.Unsupported("does not cut so here")
+        self._check(running, data, mode)
+        windows: Sequence[Sequence[int]] = running["truncated"](data, length, overlap)
+        return windows
+
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it."""
         running = self._decoder()

@@ -82,6 +82,10 @@ class _Encoder:
             ),
         )
 
+    def token_strings(self, data: bytes, mode: Mode) -> list[str]:
+        """The pieces."""
+        return cast("list[str]", self._processor.encode(text_of(data), out_type=str))
+
     def decode(self, ids: Sequence[int]) -> bytes:
         if not self._returns:
             return cast("str", self._processor.decode(list(ids))).encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from dataclasses import replace
+from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.tokenizer_json_out import given, with_dropout
@@ -20,7 +21,7 @@ from impls.adapters.common import (
 from impls.interface import Capability, Mode, Recipe, Unsupported
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import About
@@ -40,6 +41,8 @@ class _Encoder:
         self._tokenizers: dict[Mode, Any] = {}
         self._whole: dict[Mode, Any] = {}
         self._dropping: dict[Mode, Any] = {}
+        self._shaping: dict[Mode, Any] = {}
+        self._shapes = Lock()
         self._unsaid = misread(vocabulary)
         self._refuse = refusing_specials(vocabulary)
         # Up to 0.18 special tokens are found in any text, and there is nothing to say so.
@@ -58,6 +61,12 @@ class _Encoder:
         with unknown_excused(self._vocabulary):
             encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
         return cast("list[int]", encoding.ids)
+
+    def token_strings(self, data: bytes, mode: Mode) -> list[str]:
+        """As an ``Encoding`` has them."""
+        with unknown_excused(self._vocabulary):
+            encoding = self.tokenizer(mode).encode(self._text(data, mode), add_special_tokens=False)
+        return cast("list[str]", encoding.tokens)
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
         """Its batches, which it encodes in threads of its own."""
@@ -107,9 +116,20 @@ class _Encoder:
 
     def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
         """By its ``DecodeStream``, which gives text only where characters are whole."""
+        return self._streamed(LIBRARY.load().decoders.DecodeStream(skip_special_tokens=False), ids)
+
+    def decode_stream_after(self, prompt: Sequence[int], ids: Sequence[int]) -> list[bytes]:
+        """By a ``DecodeStream`` that has the prompt's ids, which it takes from 0.22 on."""
+        made = LIBRARY.load().decoders.DecodeStream
+        try:
+            stream = made(ids=[*prompt], skip_special_tokens=False)
+        except TypeError as error:
+            raise Unsupported("its streams begin without a prompt") from error
+        return self._streamed(stream, ids)
+
+    def _streamed(self, stream: Any, ids: Sequence[int]) -> list[bytes]:
         refuse_misread(ids, self._unsaid)
         tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
-        stream = LIBRARY.load().decoders.DecodeStream(skip_special_tokens=False)
         given = (stream.step(tokenizer, token_id) for token_id in ids)
         return [text.encode() for text in given if text is not None]
 
@@ -138,29 +158,36 @@ class _Encoder:
         It keeps room in a window for the tokens that the file's post-processor adds, even where
         none are added, and refuses an overlap that is larger than what is left. Unsupported then.
         """
-        tokenizer = self.tokenizer(mode)
-        if overlap and overlap >= length - tokenizer.num_special_tokens_to_add(is_pair=False):
-            raise Unsupported("the overlap leaves no room for the tokens that are added")
         side = "left" if left else "right"
-        tokenizer.enable_truncation(length, stride=overlap, direction=side)
-        try:
+        with self._shaped(mode) as tokenizer:
+            if overlap and overlap >= length - tokenizer.num_special_tokens_to_add(is_pair=False):
+                raise Unsupported("the overlap leaves no room for the tokens that are added")
+            tokenizer.enable_truncation(length, stride=overlap, direction=side)
             encoding = tokenizer.encode(text_of(data), add_special_tokens=False)
-        finally:
-            tokenizer.no_truncation()
         return [encoding.ids, *(window.ids for window in encoding.overflowing)]
 
     def padded(
         self, inputs: Sequence[bytes], multiple: int, left: bool, mode: Mode
     ) -> list[tuple[list[int], list[int]]]:
         """Its batches, padded to the longest."""
-        tokenizer = self.tokenizer(mode)
-        tokenizer.enable_padding(direction="left" if left else "right", pad_to_multiple_of=multiple)
-        try:
-            texts = [text_of(data) for data in inputs]
+        texts, side = [text_of(data) for data in inputs], "left" if left else "right"
+        with self._shaped(mode) as tokenizer:
+            tokenizer.enable_padding(direction=side, pad_to_multiple_of=multiple)
             found = tokenizer.encode_batch(texts, add_special_tokens=False)
-        finally:
-            tokenizer.no_padding()
         return [(encoding.ids, encoding.attention_mask) for encoding in found]
+
+    @contextlib.contextmanager
+    def _shaped(self, mode: Mode) -> Iterator[Any]:
+        """A tokenizer of a mode to truncate or pad with, which is its state, for one thread."""
+        with self._shapes:
+            if mode not in self._shaping:
+                self._shaping[mode] = _made(tokenizer_json(self._vocabulary, mode), mode)
+            tokenizer = self._shaping[mode]
+            try:
+                yield tokenizer
+            finally:
+                tokenizer.no_truncation()
+                tokenizer.no_padding()
 
     def encode_with_offsets(
         self, data: bytes, mode: Mode
@@ -269,7 +296,7 @@ class Implementation:
         """A tokenizer.json."""
         code = f"""\
 import json
-from tokenizers import Tokenizer
+from tokenizers import Tokenizer, decoders
 
 tokenizer = Tokenizer.from_file(VOCABULARY)
 tokenizer.encode_special_tokens = {mode.special == "none"}
@@ -289,6 +316,11 @@ def encode_with_offsets(data):
 
 def decode(ids):
     return tokenizer.decode(ids, skip_special_tokens=False).encode()
+
+
+def decode_stream_after(prompt, ids):
+    stream = decoders.DecodeStream(ids=prompt, skip_special_tokens=False)
+    return "".join(filter(None, [stream.step(tokenizer, one) for one in ids])).encode()
 """
         content = tokenizer_json(vocabulary, mode).encode()
         return Recipe((LIBRARY.requirement,), code, "tokenizer.json", content)

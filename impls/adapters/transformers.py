@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_out import given
-from impls.adapters.common import SENTENCEPIECE_FILES
+from impls.adapters.common import DECODES, SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
 from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import json_content, json_trouble
+from impls.interface import Capability
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -24,6 +25,7 @@ LIBRARY = Peer(
     name="transformers",
     homepage="https://github.com/huggingface/transformers",
     language="python",
+    capabilities=DECODES | {Capability.THREADS},
     helpers=SENTENCEPIECE_FILES,
 )
 
@@ -40,6 +42,10 @@ TAIL = """
 
 def encode(data):
     return tokenizer.encode(data.decode(), add_special_tokens=False)
+
+
+def token_strings(data):
+    return tokenizer.tokenize(data.decode(), add_special_tokens=False)
 
 
 def encode_with_added(data, pair):
@@ -83,6 +89,16 @@ folder = tempfile.mkdtemp()
 {files}
 tokenizer = AutoTokenizer.from_pretrained(folder, split_special_tokens={split})
 shutil.rmtree(folder)
+
+
+
+def truncated(data, length, overlap):
+    how = {{"truncation": True, "max_length": length, "stride": overlap}}
+    rows = tokenizer(
+        [data.decode()], add_special_tokens=False, return_overflowing_tokens=True, **how
+    )
+    return rows["input_ids"]
+
 
 # Old releases (4.40 is one) find special tokens in any text, whatever they are told.
 backend = getattr(tokenizer, "backend_tokenizer", None)
@@ -176,4 +192,4 @@ def _converted(vocabulary: Vocabulary, mode: Mode) -> Way | str:
 
 IMPLEMENTATION = FieldImplementation(LIBRARY, _fast, READS_JSON)
 CONVERTED = FieldImplementation(replace(LIBRARY, name="transformers-converted"), _converted)
-SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow"), _slow)
+SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow", capabilities=DECODES), _slow)

@@ -112,7 +112,7 @@ def test_who_keeps_something_changes_its_mind(name):
     vocabulary = resolve(mutant.vocabulary)
     encoder = mutant.implementation.load(vocabulary)
     texts = [b"%d <s> th the %c" % (i, 97 + i % 26) for i in range(300)]
-    texts += [b"th", b"ht", b"a" * 60, b"b"] * 8
+    texts += [b"th", b"ht", b"a" * 60, b"b", b"TH", b"th "] * 8
     modes = [MODES[mutant.mode], *([MODES["text"]] if mutant.mode == "special" else [])]
     right = registry.resolve("bpe.heap").load(vocabulary)
 
@@ -155,6 +155,7 @@ BY_OTHER_THAN_TEXT = {
     "growth.square-in-specials": ("encode", b"<s>" * 2000, RAW),
     "growth.square-in-batch": ("encode_batch", b"", np.zeros(2000, dtype=np.int64), RAW),
     "growth.square-in-decoding": ("decode", [0] * 2000),
+    "growth.square-in-streams": ("decode_stream", [255] * 2000),
 }
 MEMORY_AND_LOADING = {"growth.holds-megabytes", "growth.leaves-behind", "growth.square-in-loading"}
 """Nothing but a measurement shows these: tests/properties/studies/test_costs_*.py."""

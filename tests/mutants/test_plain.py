@@ -63,6 +63,7 @@ def test_every_control_is_tested():
         "harness.studies.selftest.plain.growing:PlainGrowing",
         "harness.studies.selftest.plain.ways:PlainHealer",
         "harness.studies.selftest.plain.pieces:CompiledUnigram",
+        "harness.studies.selftest.plain.pieces:LocatedUnigram",
         "impls.forced.healed:HealedBack",
     }
     # What is right beside the mutants of the gate is held to pass in test_gate.py.

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from corpora.vocabularies.drawn.sized import of_size
+from harness.checks.stream_decoder import kinds
 from harness.core.comparisons import contracts_of
 from harness.core.messages import Decode, Encode, Measure, Meter
 from harness.core.outcomes import Inputs
@@ -102,15 +103,22 @@ def batch(on: Loaded, contracts: Sequence[Contract], family: Family) -> Ask | No
 
 
 def decoded(
-    on: Loaded, contracts: Sequence[Contract], family: Family, *, stream: bool = False
+    on: Loaded,
+    contracts: Sequence[Contract],
+    family: Family,
+    *,
+    stream: bool = False,
+    cut: bool = False,
 ) -> Ask | None:
-    """So many ids, decoded in one call; stream: one by one."""
+    """So many ids, decoded in one call; stream: one by one; cut: of what is never a character."""
     about, name = on.participant.about, on.participant.name
     if Capability.DECODE not in about.capabilities:
         return None
     text = family.make(on.contract.vocabulary, 4 * MANY_IDS, 0)[: about.max_input]
     results = on.pool.answer(name, Encode(Inputs.of([text]), on.contract.mode))
     ids = results.ids
+    if cut:
+        ids = np.array(kinds(on.contract.vocabulary).cut[:1], dtype=np.int32)
     if results.status.any() or not len(ids):
         return None
 
@@ -129,6 +137,7 @@ AXES = (
     ("calls", "batch", batch),
     ("ids", "decoding", decoded),
     ("ids", "streaming", partial(decoded, stream=True)),
+    ("ids", "streaming-bytes", partial(decoded, stream=True, cut=True)),
 )
 """What grows, in plural, the row of the report, and who asks about the loaded vocabulary."""
 

@@ -53,6 +53,8 @@ try:
             return min(spent)
         quarter = seconds(data[: len(data) // 4])
         answer = "superlinear" if seconds(data) > quarter * 4 ** 1.5 else "linear"
+    elif question["ask"] == "stream" and "decode_stream_after" in globals():
+        answer = list(decode_stream_after(question["prompt"], question["ids"]))
     else:
         answer = list(decode(question["ids"]))
 except BaseException as error:
@@ -87,10 +89,11 @@ class Defect(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     """One defect, by its smallest input: a table of the file.
 
     library, reference: names of implementations. version: of the library when it was found.
-    ask: ``encode`` (of the input), ``decode`` (of ``ids``), or ``growth``: whether all of the input
-    takes more than eight times as long as a quarter of it, which is an exponent above 1.5. gives:
-    what the library answered; right: what the reference does. special: whether special tokens are
-    read from the text. The input is ``hex``, or ``text`` so many ``times``.
+    ask: ``encode`` (of the input), ``decode`` (of ``ids``), ``stream``: what is given out for them
+    after a ``prompt``, which is their text where a library has no streams; or ``growth``: whether
+    all of the input takes more than eight times as long as a quarter of it, which is an exponent
+    above 1.5. gives: what the library answered; right: what the reference does. special: whether
+    special tokens are read from the text. The input is ``hex``, or ``text`` so many ``times``.
     """
 
     library: str
@@ -105,6 +108,7 @@ class Defect(msgspec.Struct, forbid_unknown_fields=True, frozen=True):
     times: Annotated[int, msgspec.Meta(ge=1, le=1 << 24)] = 1
     hex: str = ""
     ids: tuple[int, ...] = ()
+    prompt: tuple[int, ...] = ()
     special: bool = False
 
     @property
@@ -141,7 +145,8 @@ def answer(name: str, vocabulary: Vocabulary, defect: Defect) -> Answer:
     assert isinstance(implementation, Reproducible)
     recipe = implementation.recipe(vocabulary, defect.mode)
     data = base64.b64encode(defect.input).decode("ascii")
-    question = json.dumps({"ask": defect.ask, "input": data, "ids": list(defect.ids)})
+    ids = {"ids": defect.ids, "prompt": defect.prompt}
+    question = json.dumps({"ask": defect.ask, "input": data, **ids})
     with scratch.temporary("defect-") as folder, tempfile.TemporaryFile(dir=folder) as output:
         path = Path(folder, recipe.artifact_name)
         path.write_bytes(recipe.artifact)
@@ -209,6 +214,8 @@ def shown(defect: Defect) -> str:
     """The question in Python."""
     if defect.ask == "decode":
         return f"`decode({list(defect.ids)})`"
+    if defect.ask == "stream":
+        return f"`decode_stream_after({list(defect.prompt)}, {list(defect.ids)})`"
     data = defect.input
     try:
         text = data.decode()

@@ -1,5 +1,6 @@
 """What checks take for right, rule by rule, and differences that no other check sees."""
 
+import random
 from dataclasses import replace
 from itertools import chain
 
@@ -7,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from corpora.vocabularies.model import Algorithm
+from corpora.vocabularies.model import Algorithm, Alphabet
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from harness.checks import CHECKS
@@ -17,6 +18,7 @@ from harness.checks.clean_up import cleaned, texts_of
 from harness.checks.round_trip import without_betters
 from harness.checks.shapes import WINDOWS, masked, unpadded, windows
 from harness.checks.specials import never_in_texts, special_ids
+from harness.checks.stream_decoder import drawn, kinds
 from harness.checks.surrogates import lawful, readings
 from harness.checks.template import framed, frames
 from harness.core.messages import Padding, Windows, numbers_of, sequences_in
@@ -26,7 +28,7 @@ from harness.core.standing import Standing
 from harness.studies.selftest.catalog import mistakes
 from impls.adapters import tokenizers
 from impls.interface import Unsupported
-from tests.doubles.local import SPECIAL, TEXT, Local, found, texts
+from tests.doubles.local import RAW, SPECIAL, TEXT, Local, found, texts
 
 BYTES = resolve("toy_bytes")
 
@@ -161,6 +163,69 @@ def test_a_mark_at_the_end_of_a_stream_may_be_held_back():
     assert not judgement.violations
 
 
+KINDS = "tests.doubles.kinds"
+STREAMED = ["", "a", "é日", "Hello \ufffd\ufffd b \ufffd", "a日🙂b" * 9, "\ufffd" * 20]
+
+
+@pytest.mark.parametrize("name", ["toy_bytes", "tekken_240911"])
+@pytest.mark.parametrize(
+    ("spec", "stages"),
+    [
+        (f"{KINDS}:Incremental", set()),
+        ("harness.studies.selftest.plain.ways:Streams", set()),
+        ("tiktoken", set()),
+        (f"{KINDS}:PromptAgain", {"prompt"}),
+        (f"{KINDS}:HoldsBack", {"held"}),
+        ("tokenizers", {"prompt", "held"}),  # 0.23.3
+    ],
+)
+def test_streams_of_any_ids_are_those_of_a_decoder_that_waits_for_characters(name, spec, stages):
+    rng = random.Random(7)
+    inputs = [text.encode() for text in STREAMED] + [
+        rng.randbytes(rng.randrange(24)) for _ in range(300)
+    ]
+    mode = RAW if spec != "tokenizers" else TEXT
+    judgement = Local(resolve(name), [spec], mode).examine(CHECKS["stream-decoder"], inputs)
+    assert judgement.exercised.total() >= len(STREAMED)
+    assert {one.stage for one in judgement.violations} == stages
+
+
+COMPOSED = ["e\u0301", "\u1100\u1161 a", "a\u1100\u1161\u11a8", "\ufb01", "\uff11", "a b", ""]
+
+
+@pytest.mark.parametrize(
+    ("form", "lost"), [("NFKC", {0, 1, 2}), ("NFD", set()), ("Lowercase", set())]
+)
+def test_each_character_that_came_into_a_token_is_in_its_range(form, lost):
+    """tokenizers 0.23.3 gives what it composes the range of its first character."""
+    letters = ["<unk>", "a", "b", "e", "f", "i", "1", "\u00e9", "\uac00", "\uac01", "\u0301"]
+    model = {"type": "BPE", "vocab": {one: i for i, one in enumerate(letters)}, "merges": []}
+    document = {"normalizer": {"type": form}, "model": model | {"unk_token": "<unk>"}}
+    document |= {"decoder": {"type": "Fuse"}}
+    local = Local(from_document(document, "composing", None), ["tokenizers"], TEXT)
+    judgement = local.examine(CHECKS["offsets"], [text.encode() for text in COMPOSED])
+    assert {one.index for one in judgement.violations} == lost
+    assert {one.stage for one in judgement.violations} == ({"cover"} if lost else set())
+
+
+def test_what_was_dropped_need_be_in_no_range():
+    local = Local(resolve("toy_wordpiece"), ["tokenizers"], TEXT)
+    inputs = ["e\u0301 a\u0327\u0301", "a\u00a0b", "\u200da\u0000b", "the the"]
+    assert not local.examine(CHECKS["offsets"], [one.encode() for one in inputs]).violations
+
+
+def test_ids_of_streams_are_of_all_kinds_and_fewer_where_the_input_is_shorter():
+    vocabulary = resolve("tekken_240911")
+    every, cut, special, mark = kinds(vocabulary)
+    rng = random.Random(7)
+    streams = [drawn(vocabulary, rng.randbytes(12)) for _ in range(400)]
+    for some in (cut, special, mark, set(every) - set(cut)):
+        assert any(set(some) & set(ids) for ids in streams)
+    assert all(len(set(ids[:12])) == 1 for ids in streams if len({*ids[:2]}) == 1 and ids[0] in cut)
+    assert drawn(vocabulary, b"") == ()
+    assert max(map(len, streams)) == 16
+
+
 @pytest.mark.parametrize(
     ("text", "clean"),
     [
@@ -173,8 +238,9 @@ def test_a_mark_at_the_end_of_a_stream_may_be_held_back():
 )
 def test_spaces_are_cleaned_up_by_the_rule(text, clean):
     assert cleaned(text) == clean
-    # A text of byte-pair encoding may stay as it is.
-    assert texts_of(BYTES, text) == [clean, text]
+    # A text of byte-pair encoding may stay as it is; one of bytes stays so.
+    assert texts_of(BYTES, text) == [text]
+    assert texts_of(replace(BYTES, alphabet=Alphabet.CHARACTERS), text) == [text, clean]
     assert texts_of(replace(BYTES, algorithm=Algorithm.WORDPIECE), text) == [clean]
 
 

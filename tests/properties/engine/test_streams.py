@@ -1,6 +1,6 @@
 """Batches come in an order that only the seed decides."""
 
-from itertools import islice, repeat
+from itertools import islice, repeat, takewhile
 
 import pytest
 from hypothesis import given, settings
@@ -19,6 +19,7 @@ from harness.engine.streams import (
     batches,
 )
 from harness.engine.suites import Budget, parse_budget
+from impls.interface import Mode
 
 TOY = sources.resolve("toy_bytes")
 ANY_LENGTH = 1 << 30
@@ -107,13 +108,16 @@ def test_long_runs_come_after_the_first_batch_whatever_the_longest_input(name, l
     monkeypatch.setattr(long_runs, "LARGE", large)
     vocabulary = sources.resolve(name)
     some = FunctionGenerator("some", "letters", lambda *_: repeat(b"a"))
-    first, *made = islice(batches([some], vocabulary, 0, 100, long=True), 40)
-    sure = [batch for batch in made if batch.certain]
+    first, *made = islice(batches([some], vocabulary, 0, 100, long=True), 60)
+    sure = [*takewhile(lambda batch: batch.generator != "some", made)]
 
     assert first.generator == "some"
-    assert sure == made[: len(sure)]
-    assert {batch.generator for batch in sure} == {"long-runs"}
-    lengths = [len(data) for batch in sure for data in batch.inputs]
+    cut = [batch for batch in made if batch.generator == "cells"]
+    assert {batch.generator for batch in sure} <= {"long-runs", "cells"}
+    assert all(batch.certain for batch in [*sure, *cut])
+    assert bool(cut) == (vocabulary.byte_alphabet is None) == any(one in sure for one in cut)
+    assert all(batch.mode == Mode() and len(batch.inputs) == 1 for batch in cut)
+    lengths = [len(data) for batch in sure if batch not in cut for data in batch.inputs]
     assert len(lengths) == long_runs.certain(vocabulary)
     for size in (1_000, 10_000, 100_000):
         assert any(size <= length <= size + 3 for length in lengths)

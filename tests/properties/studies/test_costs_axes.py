@@ -99,6 +99,7 @@ ROWS = [
     (RIGHT, "tekken_240911", {"special-tokens": "linear", "batch": "linear", "decoding": "linear"}),
     (f"{MUTANTS}:growth.square-in-batch", "toy_bytes", {"batch": "superlinear"}),
     (f"{MUTANTS}:growth.square-in-decoding", "toy_bytes", {"decoding": "superlinear"}),
+    (f"{MUTANTS}:growth.square-in-streams", "toy_bytes", {"streaming-bytes": "superlinear"}),
 ]
 
 

@@ -30,7 +30,7 @@ from impls.unigram.encoder import Implementation
 from impls.unigram.variants import SENTENCEPIECE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
     from harness.studies.selftest.plain.bpe import Pair, PlainBpe
@@ -72,6 +72,22 @@ def as_of_unicode_3(text: str) -> str:
     """The text with an unassigned character for each that Unicode 3.2 did not have."""
     old = unicodedata.ucd_3_2_0.category
     return "".join("\uffff" if old(one) == "Cn" and ord(one) > 0x21F else one for one in text)
+
+
+def gathered(parts: Iterable[bytes], most: int = 3) -> list[bytes]:
+    """Parts of a text, each once it is UTF-8 with those that wait, of which some are dropped.
+
+    most: bytes that may wait.
+    """
+    found, left = [], b""
+    for part in parts:
+        left += part
+        if left.decode(errors="ignore").encode() == left:
+            found.append(left)
+            left = b""
+        elif len(left) > most:
+            left = part
+    return found
 
 
 # Of unigram.

@@ -52,6 +52,11 @@ class PlainGrowing(PlainBytes):
         """The bytes."""
         return passed(bytes(i & 255 for i in ids), 1)
 
+    def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
+        """Each byte."""
+        data = passed(bytes(one & 255 for one in ids), 1)
+        return [data[place : place + 1] for place in range(len(data))]
+
 
 def passed(data: bytes, times: int) -> bytes:
     """Go over the data so many times; returns it."""

@@ -14,6 +14,7 @@ import numpy as np
 
 from corpora.vocabularies.model import Algorithm, Normalizer, PieceType
 from harness.studies.selftest.plain.base import Compiled, Plain, text_of
+from impls.interface import Capability
 from impls.pipeline.models import PENALTY, Bpe, Unigram
 
 if TYPE_CHECKING:
@@ -141,3 +142,21 @@ class CompiledUnigram(Compiled):
 
     engine = "unigram.sentencepiece"
     modes = ("text",)
+
+
+class LocatedUnigram(CompiledUnigram):
+    """With offsets of which little is said: each is the range of the whole text."""
+
+    name = "plain.located"
+    capabilities = frozenset({Capability.DECODE, Capability.OFFSETS})
+
+    def decode(self, ids: Sequence[int]) -> bytes:
+        """The text of the pieces."""
+        return self.compiled.decode(ids)  # type: ignore[attr-defined,no-any-return]
+
+    def encode_with_offsets(
+        self, data: bytes, mode: Mode
+    ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
+        """The ids, each with all of the text."""
+        ids = self.encode(data, mode)
+        return ids, [(0, len(data))] * len(ids)

@@ -60,6 +60,10 @@ class Streams(Way):
         """What each id adds."""
         return [self.decode([token_id]) for token_id in ids]
 
+    def decode_stream_after(self, prompt: Sequence[int], ids: Sequence[int]) -> list[bytes]:
+        """See ``ContinuesStreams``: the same, whatever came before."""
+        return self.decode_stream([*ids])
+
 
 class Truncating(Way):
     """See ``Truncates``."""
@@ -131,11 +135,20 @@ class Skipping(Way):
 
 
 class Cleaning(Way):
-    """See ``CleansSpaces``; of the rules only the first."""
+    """See ``CleansSpaces``."""
 
     def decode_cleaned(self, ids: Sequence[int]) -> bytes:
-        """The text without spaces before punctuation."""
-        return self.decode(ids).replace(b" .", b".")
+        """The text: one of byte-pair encoding has the spaces that are its own."""
+        return self.decode(ids)
+
+
+class Naming(Way):
+    """See ``NamesTokens``."""
+
+    def token_strings(self, data: bytes, mode: Mode) -> list[str]:
+        """Their texts."""
+        ids = self.encode(data, mode)
+        return [self.vocabulary.spelling(one).decode(errors="replace") for one in ids]
 
 
 class Unstable(Way):
