@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 18_600,
     "harness/studies": 105_300,
     "reports": 46_800,
-    "tests": 333_800,
+    "tests": 334_100,
 }
 """Tokens of code, by room."""
 
