@@ -1,6 +1,7 @@
 """A check declares itself: every table elsewhere is derived from what it says."""
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -15,6 +16,7 @@ from reports import html, junit, sarif
 from reports.record import RunRecord
 from reports.words import severity, spoken
 from tests.docs import formulas
+from tests.doubles.local import RAW, SPECIAL, TEXT
 from tests.doubles.samples import contract
 from tests.properties.reports import records
 
@@ -118,7 +120,7 @@ def test_a_check_needs_its_declaration_alone(monkeypatch):
     assert words in junit.render(record) and words in html.render(record)
 
     line = next(one for one in formulas.page().splitlines() if "palindromes" in one)
-    assert line.startswith("| [`palindromes`](") and "encode(x) backwards = " in line
+    assert line.startswith("| `palindromes` |") and "encode(x) backwards = " in line
     assert f"| `palindromes` | {Palindromes.summary} | wrong offsets |" in formulas.listed()
     assert {"name": "palindromes", "summary": Palindromes.summary} in rows("checks")
 
@@ -133,6 +135,19 @@ def test_what_a_check_declares_is_well_formed():
         assert check.asks_further or check.every == 1
         if check.needs and claimed.isdisjoint(check.needs):
             assert not check.applies(plain), check.name
+
+
+@pytest.mark.parametrize("mode", [RAW, TEXT, SPECIAL, replace(SPECIAL, pretokenize=False)])
+def test_laws_of_one_piece_are_held_where_they_are_true(mode):
+    for name in ("toy_bytes", "toy_characters", "toy_unigram"):
+        for proper in (True, False):
+            terms = replace(contract(name, "bpe.heap", mode=mode), proper=proper)
+            true = name == "toy_bytes" and proper and mode == RAW
+            assert CHECKS["validity"].applies(terms) == true
+    for names in ("bpe.minimal", "bpe.minimal bpe.heap", "bpe.heap bpe.naive"):
+        claimed = names == "bpe.minimal bpe.heap" and mode == RAW
+        terms = contract("toy_bytes", *names.split(), mode=mode)
+        assert CHECKS["minimality"].applies(terms) == claimed
 
 
 def test_a_finding_of_a_check_that_is_not_known_here_is_shown():

@@ -2,11 +2,13 @@ import random
 import sys
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from corpora.grammars.finite import FiniteLanguage
 from corpora.vocabularies.sources import resolve
 from harness.checks import CHECKS
-from harness.checks.heal_questions import question
+from harness.checks.heal_questions import alike, question
 from harness.checks.services import DEFINITION
 from harness.engine.selection import SelectionError
 from harness.events import BatchDone
@@ -46,6 +48,8 @@ def test_each_mistake_is_caught_and_named(mistake):
     local = Local(resolve(mistake.vocabulary), [mistake.spec, DEFINITION])
     violations = local.examine(HEAL, texts()).violations
     assert {one.stage for one in violations} == set(mistake.stages)
+    for one in violations:
+        assert one.stage != "spelling" or ", which spell '" in one.parts[1].outcome.message
     if mistake.name == "healers.heals-nothing":
         right, wrong = violations[0].parts
         assert violations[0].culprits == (mistake.name,)
@@ -79,6 +83,21 @@ def test_who_is_right_is_not_accused_though_it_takes_more_back_than_need_be(voca
     assert not HEAL.applies(Local(resolve("toy_bytes"), ["bpe.heap", DEFINITION]).contract)
 
 
+def test_what_might_be_forced_is_known_only_where_all_that_may_follow_is():
+    local = Local(resolve("toy_bytes"), [RIGHT, DEFINITION], RAW)
+    drawn = {text: question(text, local.contract.vocabulary, text=False) for text in texts()}
+    open_ = [text for text, one in drawn.items() if one.kind in {"regular", "anything"}]
+    assert sum(local.examine(HEAL, open_).exercised.values()) > 50
+    assert not local.examine(HEAL, open_).forced
+
+
+@given(st.lists(st.text("ab"), min_size=1))
+def test_sequences_are_alike_as_far_as_they_have_one_prefix(sequences):
+    first = sequences[0]
+    same = [n for n in range(len(first) + 1) if len({one[:n] for one in sequences}) == 1]
+    assert alike(sequences) == max(same)
+
+
 def test_a_program_is_asked_with_pretokenization_only_where_it_says_so():
     encoder = registry.resolve(PROGRAM).load(resolve("toy_bytes"))
     try:
@@ -98,6 +117,10 @@ def test_all_kinds_of_grammars_are_drawn_alike_each_time():
     for one in drawn:
         assert (one.allowed is None) == (one.kind == "anything")
         assert all((one.context + one.forced + way).decode() is not None for way in one.sentences)
+    contexts = [
+        (x, one.context) for x, one in zip(texts(), drawn, strict=True) if x.startswith(one.context)
+    ]
+    assert any(0 < len(context) < len(x) for x, context in contexts if len(x) < 64)
     # Ends of long tokens are among what may follow.
     assert max(len(one.forced) for one in drawn) > 12
 

@@ -2,17 +2,22 @@
 
 import json
 from dataclasses import replace
+from functools import cache
 from itertools import islice
 from types import SimpleNamespace
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from corpora.generators.base import Case
 from corpora.generators.catalog import generators
 from corpora.vocabularies.sources import resolve
+from corpora.vocabularies.tiktoken_file import from_ranks
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from harness.checks import CHECKS
+from harness.checks.reachability import reachable
 from harness.findings import questions
 from harness.findings.entries import Entry
 from harness.findings.questions import Asking
@@ -76,6 +81,19 @@ def test_each_mistake_is_named(mistake):
     assert min(judgement.exercised.values()) > 100
     assert len(judgement.exercised) == 2
     assert not judgement.violations
+
+
+@example([b"a", b"aa"])  # one symbol
+@given(st.lists(st.text("ab", min_size=1, max_size=6).map(str.encode), min_size=1, unique=True))
+def test_of_ranks_what_merges_reach_parts_into_tokens_that_they_reach(tokens):
+    @cache
+    def reached(token):
+        halves = ((token[:cut], token[cut:]) for cut in range(1, len(token)))
+        parted = len(token) == 1 or any(reached(a) and reached(b) for a, b in halves)
+        return token in tokens and parted
+
+    vocabulary = from_ranks("x", tokens, splits=(), special_tokens={}, source_path=None)
+    assert reachable(vocabulary).tolist() == [*map(reached, tokens)]
 
 
 def test_without_dropout_or_merges_nobody_is_asked():

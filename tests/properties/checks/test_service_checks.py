@@ -2,6 +2,7 @@
 
 import random
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -12,6 +13,7 @@ from harness.checks.services import DEFINITION
 from harness.findings.description import difference
 from harness.findings.diagnosis import kind_of, signature
 from harness.studies.selftest.catalog import mistakes
+from harness.studies.selftest.plain.ways import Skipping
 from harness.workers import Limits
 from tests.breadth import thorough
 from tests.doubles import serving_program
@@ -33,6 +35,21 @@ def test_each_mistake_is_caught_and_named(mistake):
     if mistake.family == "services":
         assert shown == {mistake.check: set(mistake.stages)}
     assert mistake.stages[0] in shown[mistake.check]
+
+
+class SkipsAtTheEnds(Skipping):
+    """Leaves special tokens out before and after a text alone."""
+
+    def decode_without_specials(self, ids):
+        special = {*self.specials.values()}
+        inside = [place for place, one in enumerate(ids) if one not in special]
+        return self.decode(ids[inside[0] : inside[-1] + 1])
+
+
+def test_special_tokens_are_skipped_between_characters_too():
+    vocabulary = replace(resolve("toy_bytes"), special_tokens={"<s>": 1000})
+    local = Local(vocabulary, [f"{__name__}:SkipsAtTheEnds"])
+    assert found(local, texts(), ["skip-specials"]) == {"skip-specials": {"decode"}}
 
 
 PLAIN = "harness.studies.selftest.plain.bpe:PlainServices"

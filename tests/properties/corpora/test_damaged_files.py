@@ -212,6 +212,7 @@ SPLIT = {"type": "Split", "behavior": "Isolated", "pattern": {"Regex": "[z-a]"}}
         (byte_bpe(merges=["a b", "b b"]), "model.merges[1] 'b b' needs the missing token 'bb'"),
         (byte_bpe(merges=["ab"]), "model.merges[0] 'ab' is not a pair"),
         (byte_bpe(merges=["a "]), "is not a pair"),
+        (byte_bpe(merges=["a b a"]), "is not a pair"),
         (byte_bpe(merges=[["a", ""]]), "is not a pair"),
         (byte_bpe(dropout=1.1), "model.dropout"),
         (byte_bpe(normalizer={"type": "Precompiled"}), "`precompiled_charsmap`"),
@@ -303,6 +304,7 @@ MODEL = ("tokenizer.ggml.model", 8, text(b"gpt2"))
         (raw_gguf(MODEL, count=2**40), "fields of metadata"),
         (raw_gguf(MODEL, MODEL), "appears twice"),
         (raw_gguf(MODEL, version=9), "version 9"),
+        (raw_gguf(MODEL, version=1), "version 1"),
         (raw_gguf(), "has no tokenizer.ggml.model"),
         (raw_gguf(("tokenizer.ggml.model", 4, bytes(4))), "model is 0, not a string"),
         (raw_gguf(("tokenizer.ggml.model", 8, text(b"\xff"))), "model is not UTF-8"),
@@ -312,15 +314,17 @@ MODEL = ("tokenizer.ggml.model", 8, text(b"gpt2"))
         (raw_gguf(MODEL, array("tokens", 8, 1, text(b"ab")[:-1])), "the file ends within it"),
         (raw_gguf(MODEL, ("other", 9, struct.pack("<IQ", 9, 1) * 9)), "other: an array too deep"),
         (raw_gguf(MODEL, array("tokens", 8, 1, text(b"\xff"))), "tokens[0] is not UTF-8"),
+        (raw_gguf(MODEL, array("tokens", 9, 1, struct.pack("<IQ", 8, 0))), "tokens: type 9"),
     ],
 )
 def test_gguf_counts_are_not_believed(tmp_path, content, fault):
     refused(tmp_path / "x.gguf", fault, content)
 
 
-def test_the_metadata_of_the_other_byte_order():
+@pytest.mark.parametrize("version", [2, 3])
+def test_the_metadata_of_the_other_byte_order(version):
     name = b"tokenizer.ggml.scores"
-    content = b"GGUF" + struct.pack(">IQQ", 3, 0, 1) + struct.pack(">Q", len(name)) + name
+    content = b"GGUF" + struct.pack(">IQQ", version, 0, 1) + struct.pack(">Q", len(name)) + name
     content += struct.pack(">IIQ2f", 9, 6, 2, 1.5, -2.0)
     assert gguf_metadata.read(content, "x")[name.decode()].tolist() == [1.5, -2.0]
 

@@ -210,9 +210,9 @@ def test_problems_are_spelled():
     assert found(ranked(BYTES[1:255]))["missing-bytes"].examples == ("0x00", "0xFF")
     assert found(resolve("toy_improper"))["not-self-encoding"].examples == ("'abcd'",)
     twice = replace(
-        ranked([b"a", b"aa"]), merges=Merges.of([(0, 0, 1)] * 2), rank_order=RankOrder.MERGES
+        ranked([b"a", b"b", b"ba"]), merges=Merges.of([(1, 0, 2)] * 2), rank_order=RankOrder.MERGES
     )
-    assert found(twice)["duplicate-merges"].examples == ("'a' 'a'",)
+    assert found(twice)["duplicate-merges"].examples == ("'b' 'a'",)
 
 
 @pytest.mark.parametrize(

@@ -109,6 +109,8 @@ def test_its_hash_is_in_the_record(shop):
     event = VocabularyLoaded.of(vocabulary, "pypi:carrier==1.4/carrier/ranks.tiktoken")
     assert event.sha256 == hashlib.sha256(ranks(*BYTES)).hexdigest()
     assert event.source.startswith("pypi:")
+    shutil.rmtree(shop)  # from now on it is in the cache
+    assert resolve(event.source).fingerprint == vocabulary.fingerprint
 
 
 @pytest.mark.thorough  # pip twice

@@ -5,6 +5,7 @@ import gzip
 import hashlib
 import json
 import math
+from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -20,6 +21,7 @@ from corpora.vocabularies.model import (
     RankOrder,
 )
 from corpora.vocabularies.patterns import PATTERNS
+from corpora.vocabularies.remarks import remarks
 from corpora.vocabularies.sources import load_path, resolve
 from corpora.vocabularies.tokenizer_json_steps import PUNCTUATION
 from harness.events import VocabularyLoaded
@@ -147,6 +149,7 @@ def test_empty_texts_are_holes_and_no_tokens():
     empty = byte_bpe(vocab={"a": 0, "": 1, "b": 2, "ab": 3}, merges=["a b"], added_tokens=[])
     assert read(empty).tokens == (b"a", None, b"b", b"ab")
     assert read(wordpiece(vocab={"[UNK]": 0, "": 1, "a": 2})).tokens == (None, None, b"a")
+    assert read(wordpiece(vocab={"[UNK]": 0})).max_token_bytes == 0
 
 
 SPLIT = {"type": "Split", "pattern": {"Regex": "x+"}, "behavior": "Isolated", "invert": False}
@@ -251,6 +254,15 @@ def test_a_file_with_dropout_is_read_as_one_without(dropout, steps):
         assert ("does not apply" in lines[0]) == bool(steps)
     else:
         assert vocabulary.native == NativeFile(content, unexpressed=vocabulary.unexpressed)
+        assert vocabulary.as_tokenizer_json() == content
+
+
+@pytest.mark.parametrize("many", [1, 8, 9, 20])
+def test_of_many_steps_that_are_not_expressed_eight_are_named(many):
+    native = NativeFile(b"", unexpressed=("a step",) * many)
+    [line] = remarks(replace(read(byte_bpe()), native=native))
+    assert line.count("a step") == min(many, 8)
+    assert line.endswith(f"; and {many - 8} more") == (many > 8)
 
 
 # What the plain model is said to express, it expresses: the library is the judge.
@@ -391,6 +403,14 @@ def test_what_gguf_does_not_say_is_as_llama_cpp_has_it(tmp_path):
     says(spm, normalizer=Normalizer(add_dummy_prefix=True, escape_whitespaces=True), unk_id=0)
     says(spm, byte_fallback=True, merges=[(2, 3, 4)])
     says(t5, normalizer=Normalizer(escape_whitespaces=True), unk_id=2, byte_fallback=False)
+
+
+def test_words_of_gguf_that_stand_in_brackets_have_no_prefix(tmp_path):
+    texts = ["[UNK]", "[", "]", "[]", "[a", "a]", "[a]", "▁[b", "▁[b]", "a"]
+    fields = {"tokens": texts, "token_type": [2] + [1] * 9, "unknown_token_id": 0}
+    spelled = ["##[", "##]", "[]", "##[a", "##a]", "[a]", "[b", "[b]", "##a"]
+    vocabulary = gguf(tmp_path, "bert", fields)
+    assert vocabulary.tokens == (None, *(one.encode() for one in spelled))
 
 
 def test_another_model_is_for_llama_cpp_alone(tmp_path):

@@ -76,6 +76,19 @@ def test_the_death_of_another_is_no_worse_end_of_this_one():
     assert (RAISED, b"text!") in scene.found
 
 
+@pytest.mark.parametrize("times", [2, 4])
+def test_what_does_not_come_back_each_of_four_times_is_of_determinism(times):
+    scene = Scene(ref=right, bad=in_turn(*["wrong"] * times, "right"))
+    scene.check("equivalence", b"text!")
+    assert scene.found == [(OTHERWISE, b"text!")]
+
+
+def test_where_the_trusted_one_is_silent_nobody_else_is_accused():
+    scene = Scene(ref=in_turn("right", GONE), bad=in_turn("wrong"), any=right)
+    assert scene.check("equivalence", b"text!") == [""]
+    assert scene.found == []
+
+
 def unsettled(scene):
     return [event for event in scene.events if isinstance(event, Unsettled)]
 

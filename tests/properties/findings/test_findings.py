@@ -16,7 +16,7 @@ from harness.events import Counted, Found
 from harness.findings import patience
 from harness.findings.questions import NEUTRAL
 from harness.verdict.expectations import Expectation
-from tests.doubles.scenes import Encode_, Scene, right, time_to_shrink, wrong_at
+from tests.doubles.scenes import Encode_, Scene, Watched, right, time_to_shrink, wrong_at
 from tests.doubles.tracker_invariants import check_invariants
 
 __all__ = ["time_to_shrink"]  # a fixture of every test
@@ -34,6 +34,36 @@ def test_a_finding_is_written_at_once_and_again_when_it_is_minimal():
     assert scene.saved == [first.id, last.id]
     assert last.culprits == ["bad"]
     assert last.original_bytes == len(b"some text! and more")
+
+
+def test_a_finding_has_the_same_name_whatever_input_showed_it():
+    names = []
+    for needle in (b"!", b"?"):
+        scene = Scene(ref=right, bad=wrong_at(needle))
+        scene.check("equivalence", b"text " + needle)
+        [found] = scene.tracker.findings
+        names.append(found.id)
+    assert len({*names}) == 1
+
+
+@pytest.mark.parametrize("data", [b"\xfe!", b"!\xfe"])
+def test_ill_formed_bytes_that_are_known_hide_nothing_beside_them(data):
+    def bad(data):
+        odd = b"!" in data or data.decode(errors="ignore").encode() != data
+        return [0] * len(data) if odd else right(data)
+
+    scene = Scene(ref=right, bad=bad)
+    scene.check("equivalence", b"\xff", data)
+    assert {data for _, data in scene.found} == {b"\xff", b"!"}
+
+
+def test_what_could_not_be_made_smaller_explains_nothing_later():
+    scene = Watched(ref=right, bad=wrong_at(b"!"))
+    scene.consider("equivalence", b"ab!cd")
+    scene.pool.limit_by(lambda: float("inf"))
+    scene.tracker.limit_by(lambda: float("inf"))
+    scene.check("equivalence", b"ab!cde")
+    assert b"!" in {data for _, data in scene.found}
 
 
 def test_what_a_known_minimum_explains_is_counted_after_a_question_and_told_for_many():

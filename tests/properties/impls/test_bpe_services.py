@@ -263,8 +263,9 @@ def test_limits_are_checked():
             encoder.split(b"ab", limit, RAW)
     with pytest.raises(ValueError, match="must not be negative"):
         encoder.count_till_limit(b"ab", -1, RAW)
-    with pytest.raises(Rejected, match="0x7a"):
-        encoder.split(b"abz", 1, RAW)
+    for refused in (lambda: encoder.split(b"abz", 1, RAW), lambda: encoder.intervals(b"abz")):
+        with pytest.raises(Rejected, match="0x7a"):
+            refused()
 
 
 def test_the_empty_text():

@@ -64,12 +64,19 @@ BYTE_LEVEL = {
 LOWERED = {"type": "Lowercase"}
 
 
-@pytest.mark.parametrize("field", ["truncation", "padding"])
-def test_a_file_is_given_but_for_what_is_no_part_of_encoding(field):
+TRUNCATION = {"max_length": 4, "strategy": "LongestFirst", "stride": 0, "direction": "Right"}
+PADDING = {
+    "strategy": "BatchLongest", "direction": "Right", "pad_to_multiple_of": None, "pad_id": 0,
+    "pad_type_id": 0, "pad_token": "a",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("field", "block"), [("truncation", TRUNCATION), ("padding", PADDING)])
+def test_a_file_is_given_but_for_what_is_no_part_of_encoding(field, block):
     whole = from_document(document(), "whole", None)
     assert whole.native is not None
     assert given(whole) == whole.native.content
-    cut = from_document(document(**{field: {"max_length": 4}}), "cut", None)
+    cut = from_document(document(**{field: block}), "cut", None)
     assert json.loads(given(cut)) == document(**{field: None})
     bare = json.loads(given(whole, specials=False, post_processor=False))
     assert bare == document(added_tokens=[], post_processor=None)

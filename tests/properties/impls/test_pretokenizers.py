@@ -234,6 +234,8 @@ def test_invalid_utf8_is_found_as_python_finds_it():
     rng = random.Random(5)
     for data in map(bytes, product(telling, repeat=3 if not INTERPRETED else 2)):
         assert finds_fault([data]) != is_utf8(data), data
+    for data in map(bytes, product(b"\xf0\xf4", b"\x8f\x90", *[b"\x7f\x80\xbf\xc0"] * 2)):
+        assert finds_fault([data]) != is_utf8(data), data
     for _ in range(SOME):
         data = bytes(rng.choices(telling, k=rng.randint(3, 5)))
         assert finds_fault([b"ok", data]) != is_utf8(data), data

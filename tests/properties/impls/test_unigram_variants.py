@@ -93,6 +93,15 @@ def test_random_vocabularies_as_their_engines():
     assert assert_as_engines("few", 16, 60) > 2000
 
 
+def test_a_symbol_of_one_byte_hides_no_longer_one():
+    symbols = [Piece(text, 0.0, PieceType.USER_DEFINED) for text in ("aﬁ", "a")]
+    charsmap = resolve("unigram_nfkc").normalizer.charsmap
+    vocabulary = unigram([*symbols, Piece("x", -1.0, PieceType.NORMAL)], Normalizer(charsmap))
+    data = "xaﬁ".encode()
+    ids = unigrams.SENTENCEPIECE.load(vocabulary).encode(data, TEXT)
+    assert list(ids) == list(SENTENCEPIECE.load(vocabulary).encode(data, TEXT)) == [3, 1]
+
+
 def test_the_first_byte_of_a_symbol_passes_wherever_it_stands():
     """A symbol begins with the first byte of 本, which is behind a character that passes."""
     vocabulary = resolve("unigram_nfkc")

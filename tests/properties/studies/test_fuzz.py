@@ -9,6 +9,7 @@ import pytest
 
 from corpora.vocabularies import embedded, sources
 from harness.cli.commands.fuzz import resumed
+from harness.cli.progress import CampaignProgress
 from harness.core.output import OutputError
 from harness.engine.selection import SelectionError, participants
 from harness.ledger import trends
@@ -17,6 +18,7 @@ from harness.ledger.store import history
 from harness.studies.campaigns import session
 from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.store import CampaignStore, difference
+from harness.studies.fuzz import run as fuzzing
 from harness.studies.fuzz.arms import CORPUS, STRUCTURED, structured
 from harness.studies.fuzz.coverage import COVERAGE, covered, interpreted, targets
 from harness.studies.fuzz.examples import inputs, key, open_examples
@@ -152,10 +154,15 @@ def test_a_session_says_where_it_goes_on_and_one_that_is_killed_is_a_run(tmp_pat
     runs = history(open_database(where)).runs
     assert [one.ended.complete for one in runs] == [True, False]
     assert [len(one.coverage.findings) for one in runs] == [len(made.findings)] * 2
-    store = CampaignStore(where, "test")
-    store.begin(plan.identity(), anew=False)
+    store, told = CampaignStore(where, "test"), []
+
+    def progress(known, states):
+        told.append(resumed(store, states))
+        return CampaignProgress("", None, known)
+
+    fuzzing.execute(plan, store, tmp_path / "out", "test", progress, lambda made: None, 3600)
     line = r"session 3, round \d+ of campaign test, 600 cases so far; 1 known finding asked again"
-    assert re.search(line, resumed(store, plan))
+    assert re.search(line, told[0])
 
 
 @pytest.mark.usefixtures("no_processes")

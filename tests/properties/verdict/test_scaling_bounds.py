@@ -135,6 +135,7 @@ def memory_cell(rate, verdict="ordinary", power=1.0):
 
 
 LITTLE, MUCH = memory_cell(60.0), memory_cell(1030.0, "hungry")
+OPEN = replace(LITTLE, points=[*memory_cell(70.0).points[:-1], LITTLE.points[-1]])
 SQUARED = memory_cell(244.0, "superlinear", 2.0)
 SMALL = Bound("none", "a small machine", memory=64)
 MANY = "it takes 1,030 bytes of memory per byte (1,030 bytes per byte at 32 KiB, 1,030 at 128 KiB)"
@@ -159,6 +160,8 @@ FASTER = "its memory grows faster than the input (244 bytes per byte at 4 KiB, 7
         (MUCH, [SMALL], (), "fail", MANY),
         (SQUARED, [SMALL], (), "fail", FASTER),
         # Memory that ran out breaks any limit.
+        (OPEN, [SMALL], (), "inconclusive",
+         "it takes 60 bytes of memory per byte (70 bytes per byte at 32 KiB, 60 at 128 KiB)"),
         (replace(LITTLE, verdict="failed", note="out-of-memory at 64 KiB"),
          [Bound("none", "much", memory=1e9)], (), "fail", "out-of-memory at 64 KiB"),
     ],

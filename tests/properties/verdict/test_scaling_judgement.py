@@ -163,6 +163,13 @@ def test_exact_laws_are_named(law, name):
     assert growth.verdict is (LINEAR if slow else SUPERLINEAR)
 
 
+@pytest.mark.parametrize(("steepest", "named"), [(2.5, False), (3.5, True)])
+def test_only_what_ends_steeper_than_a_cube_is_named_exponential(steepest, named):
+    base = steepest * math.log(2) / (FEW[-1] - FEW[-2])
+    growth = judge({int(n): math.exp(base * n) for n in FEW})
+    assert ("exponential" in growth.laws) == named
+
+
 def test_laws_that_cannot_be_told_apart_stay():
     # A rate that drops by a fifth is what both may be.
     growth = judge({int(n): float(n * (1 + 0.2 * (n > 4096))) for n in SIZES})
