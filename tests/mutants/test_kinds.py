@@ -12,9 +12,6 @@ CALLS = {
     "borrowed": "mixed-calls",
     "keeps-padding": "mixed-calls",
     "trimmed-keys": "equivalence",
-    "cleans-bytes": "clean-up",
-    "names-trimmed": "token-strings",
-    "shaped": "",
 }
 LOCATED = "harness.studies.selftest.catalog:offsets.leaves-marks-out"
 
