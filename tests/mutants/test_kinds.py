@@ -12,9 +12,6 @@ CALLS = {
     "borrowed": "mixed-calls",
     "keeps-padding": "mixed-calls",
     "trimmed-keys": "equivalence",
-    "cleans-bytes": "clean-up",
-    "names-trimmed": "token-strings",
-    "shaped": "",
 }
 LOCATED = "harness.studies.selftest.catalog:offsets.leaves-marks-out"
 
@@ -31,11 +28,10 @@ def plugged(caught):
         ("toy_bytes", STREAMS, plugged(STREAMS)),
         ("toy_bytes", CALLS, plugged(CALLS)),
         ("tekken_240911", {"cut-at-lines": "equivalence"}, plugged(["cut-at-lines"])),
-        ("toy_bytes", {"cut-at-spaces": "equivalence"}, plugged(["cut-at-spaces"])),
         ("tekken_240911", {"threaded": ""}, plugged(["threaded"])),
         ("unigram_nfkc", {"offsets.leaves-marks-out": "offsets"}, [LOCATED]),
     ],
-    ids=["streams", "calls", "lines", "spaces", "right", "offsets"],
+    ids=["streams", "calls", "lines", "right", "offsets"],
 )
 @pytest.mark.thorough  # whole runs
 def test_each_is_named_by_its_check(vocabulary, caught, specs, tmp_path):
