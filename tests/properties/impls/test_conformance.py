@@ -29,7 +29,11 @@ def toys(*names):
 
 EXPECTED = {
     # Its special tokens are found in any text, and it has a word of its own for what is unknown.
-    "tokenizers": {(r, "toy_unigram") for r in ("equivalence", "round-trip", "specials")},
+    # Its streams give a prompt's text again, and hold back what is never a character.
+    "tokenizers": {
+        *((r, "toy_unigram") for r in ("equivalence", "round-trip", "specials")),
+        *(("stream-decoder", toy) for toy in ("toy_bytes", "toy_characters")),
+    },
     "unigram.huggingface": {("specials", "toy_unigram")},
     # A token of the byte 0xff alone marks the end of its text.
     "llguidance": {("single-ids", "toy_bytes")},

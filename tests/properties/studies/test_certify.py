@@ -113,7 +113,7 @@ def test_of_all_spellings_the_encoding_alone_is_certified():
 @pytest.mark.thorough
 @pytest.mark.first
 def test_of_all_spellings_the_encoding_alone_is_certified_on_thousands_of_vocabularies():
-    assert check(range(1000, 4000), 6) > 1_000_000
+    assert check(range(1000, 2000), 6) > 300_000
 
 
 def test_improper_vocabularies_are_decided_by_the_definition_where_pairs_do_not_decide():

@@ -193,10 +193,10 @@ def test_no_verdict_on_merges_is_wrong():
 
 @pytest.mark.thorough
 def test_no_verdict_on_thousands_of_vocabularies_is_wrong():
-    came = held_to_all_texts(range(1000, 5000))
+    came = held_to_all_texts(range(1000, 3000))
     assert came["equal, made in two ways"] > 5, came
-    came = held_to_all_pairs(range(1000, 11000))
-    assert came["equal, made in two ways"] > 100, came
+    came = held_to_all_pairs(range(1000, 4000))
+    assert came["equal, made in two ways"] > 30, came
 
 
 def test_no_pair_is_missed_where_tokens_are_made_in_two_ways():

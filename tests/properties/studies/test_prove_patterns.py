@@ -167,6 +167,6 @@ def test_no_verdict_on_patterns_is_wrong():
 
 @pytest.mark.thorough
 def test_no_verdict_on_thousands_of_patterns_is_wrong():
-    came = held_to_all_texts(range(1000, 5000))
-    assert min(came["equal"], came["different"]) > 500, came
-    held_to_all_pieces(range(1000, 2000))
+    came = held_to_all_texts(range(1000, 2500))
+    assert min(came["equal"], came["different"]) > 200, came
+    held_to_all_pieces(range(1000, 1400))
