@@ -20,6 +20,7 @@ ONE = "gate.lacks-services"
 @pytest.mark.parametrize(
     "mutant", [pytest.param(one, id=one.name) for one in MUTANTS if one.name != ONE]
 )
+@pytest.mark.first
 @pytest.mark.thorough
 def test_the_gate_does_not_pass_it(mutant):
     named, reason = gate.verdict(mutant.vocabulary, mutant.spec, mutant.expect)
@@ -34,6 +35,7 @@ def test_the_gate_does_not_pass_it(mutant):
         if s != next(one.control for one in MUTANTS if one.name == ONE)
     ],
 )
+@pytest.mark.first
 @pytest.mark.thorough
 def test_the_gate_passes_what_is_right(mutant):
     assert gate.verdict(mutant.vocabulary, mutant.control, mutant.expect) == ("pass", "")
@@ -83,6 +85,7 @@ class TestHunts:
         assert {one.trouble for one in gated(over=True).values()} == {gate.NO_TIME}
 
 
+@pytest.mark.first
 @pytest.mark.thorough  # whole runs, one of them of what is right
 def test_a_selftest_of_one(tmp_path):
     """``tokgate selftest`` runs the gate on a mutant, and on what it is without its mistake."""

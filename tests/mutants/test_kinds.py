@@ -37,6 +37,7 @@ def plugged(caught):
     ],
     ids=["streams", "calls", "offsets"],
 )  # fmt: skip
+@pytest.mark.first
 @pytest.mark.thorough  # whole runs
 def test_each_is_named_by_its_check(vocabulary, caught, specs, budget, checks, tmp_path):
     named = [part for spec in specs for part in ("--impl", spec)]

@@ -191,6 +191,7 @@ def test_no_verdict_on_merges_is_wrong():
     assert came["undecided"] < 20, came
 
 
+@pytest.mark.first
 @pytest.mark.thorough
 def test_no_verdict_on_thousands_of_vocabularies_is_wrong():
     came = held_to_all_texts(range(1000, 3000))

@@ -165,6 +165,7 @@ def test_no_verdict_on_patterns_is_wrong():
     assert min(came["equal"], came["different"]) > 8, came
 
 
+@pytest.mark.first
 @pytest.mark.thorough
 def test_no_verdict_on_thousands_of_patterns_is_wrong():
     came = held_to_all_texts(range(1000, 2500))

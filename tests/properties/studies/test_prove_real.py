@@ -57,6 +57,7 @@ def swapped(vocabulary, at):
     return replace(vocabulary, native=None, rank_order=RankOrder.MERGES, merges=Merges.of(triples))
 
 
+@pytest.mark.first
 @pytest.mark.thorough
 def test_tekken_with_two_merges_swapped():
     tekken = sources.resolve("tekken_240911")
