@@ -76,6 +76,13 @@ class CutAtLines(Threaded):
         return [*super().coded(data[:at], mode), *super().coded(data[at:], mode)]
 
 
+class CutAtSpaces(CutAtLines):
+    """Cuts a text of 256 KiB before a space."""
+
+    name = "cut-at-spaces"
+    least, place = 1 << 18, re.compile(r"(?=[ ])")
+
+
 class Shaped(PlainBpe):
     """Right: pads, from several threads as well."""
 

@@ -1,14 +1,9 @@
 """Plug-ins with mistakes that maintainers report: a run names each, and nobody else."""
 
 import json
-from itertools import islice
 
 import pytest
 
-from corpora.generators import cells
-from corpora.vocabularies import sources
-from impls import registry
-from impls.interface import Mode
 from tests.doubles import kinds
 from tests.doubles.command import tokgate
 
@@ -50,18 +45,3 @@ def test_each_is_named_by_its_check(vocabulary, caught, specs, budget, checks, t
     for name, check in caught.items():
         shown = {bucket[0] for bucket in buckets if name in bucket[-1]}
         assert check in shown if check else not shown, (name, shown)
-
-
-def test_long_texts_show_a_cut_for_threads():
-    """Long texts have a share of a run's time, and none of a number of cases: no run is made."""
-    vocabulary, mode, wrong = sources.resolve("tekken_240911"), Mode(), kinds.CutAtLines
-    encoder = registry.resolve("bpe.backtracking").load(vocabulary)
-    shown = 0
-    for data in islice(cells.GENERATOR.cases(vocabulary, 0), 3):
-        text = data.decode()
-        assert len(data) >= wrong.least
-        if cut := wrong.place.search(text, len(data) // 2):
-            parts = text[: cut.end()].encode(), text[cut.end() :].encode()
-            ids = [i for part in parts for i in encoder.encode(part, mode)]
-            shown += ids != [*encoder.encode(data, mode)]
-    assert shown
