@@ -31,7 +31,7 @@ def page(found: Certificate) -> Page:
     tone = {"right": "pass", "wrong": "fail", "not-examined": "not-examined"}[found.verdict]
     started = found.started
     how = f"Decided by {started.how}, in mode {started.mode}."
-    complete = found.done == started.parts or started.obstacle
+    complete = found.complete or started.obstacle
     blocks = [
         Banner(
             f"Ids of {started.vocabulary}",

@@ -23,8 +23,7 @@ Json = dict[str, Any]
 WHOLE = ("tokenizer.json", "tokenizer.model", "spiece.model", "tekken.json")
 """Files that have all of a tokenizer: the first that a folder has is read."""
 
-TOKENS = "added_tokens.json"
-BESIDE = (part_files.CONFIG, part_files.SPECIALS, TOKENS)
+BESIDE = (part_files.CONFIG, part_files.SPECIALS, part_files.ADDED)
 TEMPLATES = ("chat_template.jinja", "chat_template.json")
 
 SHOWN = 3
@@ -42,7 +41,7 @@ def load(
     config = said.get(part_files.CONFIG, {})
     kind = config.get("tokenizer_class")
     if not isinstance(kind, str | None):
-        where = f"{folder / part_files.CONFIG}"
+        where = str(folder / part_files.CONFIG)
         raise VocabularyError(where, f"tokenizer_class is {shown_json(kind)}", "it must be a name")
     whole = next((name for name in WHOLE if (folder / name).is_file()), "")
     if whole:
@@ -53,11 +52,7 @@ def load(
         contents = {} if pattern else contents  # the class has a pattern of its own
     native = vocabulary.native or NativeFile(b"")
     remarks = (*native.remarks, *_remarks(vocabulary, said))
-    native = replace(
-        native,
-        beside=tuple(contents.items()),
-        remarks=remarks,
-    )
+    native = replace(native, beside=tuple(contents.items()), remarks=remarks)
     return replace(vocabulary, id=folder.resolve().name, native=native)
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 CONFIG, SPECIALS = "tokenizer_config.json", "special_tokens_map.json"
+ADDED = "added_tokens.json"
 VOCAB, MERGES, WORDS = FILES = ("vocab.json", "merges.txt", "vocab.txt")
 
 BYTE_LEVEL = {"GPT2": "gpt2", "CodeGen": "gpt2", "Qwen2": "qwen2"}
@@ -99,7 +100,7 @@ def listed(said: Mapping[str, Json]) -> dict[str, dict[str, int | None]]:
     for name, document in said.items():
         tokens: dict[str, int | None] = {}
         for key, value in document.items():
-            if name == "added_tokens.json":
+            if name == ADDED:
                 tokens[key] = value if isinstance(value, int) else None
             elif key == "added_tokens_decoder" and isinstance(value, dict):
                 entries = [(text_of(one), i) for i, one in value.items() if i.isdigit()]

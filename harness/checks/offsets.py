@@ -1,10 +1,11 @@
 """Offsets: where an implementation says that its tokens come from."""
 
+from collections.abc import Generator, Sequence
 from itertools import accumulate, pairwise
 from unicodedata import category
 
 from corpora.generators.material import is_text
-from harness.checks.another_way import AsksAgain, Look, Subject
+from harness.checks.another_way import AsksAgain, Look, Question, Subject
 from harness.checks.base import LongRuns, Severity, spelled, spellings, verbatim
 from harness.core.outcomes import Encoded, Failed, Outcome
 from impls.interface import Capability
@@ -37,14 +38,22 @@ class Offsets(AsksAgain):
         (outcome,) = yield [one.encode(one.data, offsets=True)]
         stage = stage_of(one, outcome)
         if not stage and isinstance(outcome, Encoded) and not verbatim(one.contract):
-            for start, end in uncovered(one, outcome)[:MOST_LOOKED_AT]:
-                (other,) = yield [one.encode(one.data[:start] + one.data[end:])]
-                if isinstance(other, Encoded) and other.ids != one.ids:
-                    texts = yield [one.decode(one.ids), one.decode(other.ids)]
-                    if len({*map(without_spaces, texts)} - {None}) > 1:
-                        stage = "cover"
+            stage = yield from self._cover(one, outcome)
         fault = stage, one.says(Encoded(one.ids), "ids"), one.says(outcome)
         one.judge(outcome, [fault] if stage else [])
+
+    def _cover(
+        self, one: Subject, outcome: Encoded
+    ) -> Generator[Sequence[Question], Sequence[Outcome], str]:
+        """The stage of a character in no range without which the text is another; or empty."""
+        for start, end in uncovered(one, outcome)[:MOST_LOOKED_AT]:
+            (other,) = yield [one.encode(one.data[:start] + one.data[end:])]
+            if not isinstance(other, Encoded) or other.ids == one.ids:
+                continue
+            texts = yield [one.decode(one.ids), one.decode(other.ids)]
+            if len({*map(without_spaces, texts)} - {None}) > 1:
+                return "cover"
+        return ""
 
 
 def uncovered(one: Subject, outcome: Encoded) -> list[tuple[int, int]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -13,11 +13,16 @@ from harness.cli.progress import Progress
 from harness.cli.study_command import conducted, show
 from harness.core.countdown import seconds_text
 from harness.events import Compared
-from harness.studies.compare.results import Comparison, comparison_of
+from harness.studies.compare.results import comparison_of
 from harness.studies.compare.run import CompareStudy
 from harness.studies.compare.sides import reader
 from reports import compare as told
 from reports.studies import of
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from reports.blocks import Page
 
 EPILOG = """
 Each vocabulary is encoded by the library whose format it has, such as tokenizers for a
@@ -57,19 +62,42 @@ def command(
     numbered in another way are no difference, and are mentioned once.
     """
 
+    line = "comparing {a} with {b} {time}, as {readers} encode them"
+    given = texts, budget, seed, timeout, memory
+    return conduct(CompareStudy, told.page, line, (a, b), *given, out, as_json=as_json)
+
+
+def conduct(
+    kind: type[CompareStudy],
+    page: Callable[[Any], Page],
+    line: str,
+    names: tuple[str, str],
+    texts: list[str],
+    budget: str,
+    seed: int,
+    timeout: float,
+    memory: float,
+    out: Path,
+    *,
+    as_json: bool,
+) -> int:
+    """Conduct a study of two vocabularies, show its page, and return the exit status.
+
+    line: what is said at the beginning, with fields for both names, the time and the readers.
+    """
     seconds = options.seconds_of(budget)
-    both = sources.resolve(a), sources.resolve(b)
+    both = sources.resolve(names[0]), sources.resolve(names[1])
     readers = reader(both[0]), reader(both[1])
     corpus = options.texts_of(texts)
-    names = " and ".join(one.title for one in readers)
-    line = f"comparing {a} with {b} {seconds_text(seconds)}, as {names} encode them"
-    progress = Progress(line, seconds)
+    titles, (a, b) = " and ".join(one.title for one in readers), names
+    said = line.format(a=a, b=b, time=seconds_text(seconds), readers=titles)
+    progress = Progress(said, seconds)
     limits = options.limits_of(timeout, memory)
-    study = CompareStudy(
-        (a, b), both, readers, corpus, seconds, seed, limits, options.command_line(), progress.watch
+    study = kind(
+        names, both, readers, corpus, seconds, seed, limits, options.command_line(), progress.watch
     )
     finished, events = conducted(study, out, progress)
     for event in of(events, Compared):
-        report = comparison_of(event.report, Comparison)
-        show("compare", report.to_json(), told.page(report), out, as_json=as_json)
+        report = comparison_of(event.report, kind.made)
+        show(kind.name, report.to_json(), page(report), out, as_json=as_json)
     return finished.exit_status

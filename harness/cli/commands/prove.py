@@ -7,18 +7,10 @@ from typing import Annotated
 
 import typer
 
-from corpora.vocabularies import sources
 from harness.cli import options
-from harness.cli.progress import Progress
-from harness.cli.study_command import conducted, show
-from harness.core.countdown import seconds_text
-from harness.events import Compared
-from harness.studies.compare.results import comparison_of
-from harness.studies.compare.sides import reader
-from harness.studies.prove.results import Proof
+from harness.cli.commands.compare import conduct
 from harness.studies.prove.run import ProveStudy
 from reports import prove as told
-from reports.studies import of
 
 EPILOG = """
 Each stage of the encoding is proved equal, different, or not decided: normalizer, added tokens,
@@ -57,17 +49,6 @@ def command(
     difference, and are mentioned once.
     """
 
-    seconds = options.seconds_of(budget)
-    both = sources.resolve(a), sources.resolve(b)
-    readers = reader(both[0]), reader(both[1])
-    corpus = options.texts_of(texts)
-    progress = Progress(f"proving {a} and {b}, texts {seconds_text(seconds)}", seconds)
-    limits = options.limits_of(timeout, memory)
-    study = ProveStudy(
-        (a, b), both, readers, corpus, seconds, seed, limits, options.command_line(), progress.watch
-    )
-    finished, events = conducted(study, out, progress)
-    for event in of(events, Compared):
-        report = comparison_of(event.report, Proof)
-        show("prove", report.to_json(), told.page(report), out, as_json=as_json)
-    return finished.exit_status
+    given = texts, budget, seed, timeout, memory
+    line = "proving {a} and {b}, texts {time}"
+    return conduct(ProveStudy, told.page, line, (a, b), *given, out, as_json=as_json)

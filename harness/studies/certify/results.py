@@ -96,11 +96,16 @@ class Certificate:
     tally: Tally = field(default_factory=Tally)
 
     @property
+    def complete(self) -> bool:
+        """Whether every part is done."""
+        return self.done == self.started.parts
+
+    @property
     def verdict(self) -> str:
         """``right``, ``wrong``, or ``not-examined`` where some row was not decided."""
         if self.tally.wrong:
             return "wrong"
-        whole = self.done == self.started.parts and self.tally.rows and not self.tally.undecided
+        whole = self.complete and self.tally.rows and not self.tally.undecided
         return "right" if whole else "not-examined"
 
     def to_json(self) -> str:
@@ -108,8 +113,8 @@ class Certificate:
         told = {
             name: value for name, value in asdict(self.started).items() if name != "parts"
         } | asdict(self.tally)
-        complete = self.done == self.started.parts
-        return json.dumps({"verdict": self.verdict, "complete": complete, **told}, indent=1) + "\n"
+        head = {"verdict": self.verdict, "complete": self.complete}
+        return json.dumps({**head, **told}, indent=1) + "\n"
 
 
 def certificate_of(events: Iterable[Event]) -> Certificate | None:

@@ -58,10 +58,8 @@ class CertifyStudy(SteppedStudy):
 
     def identity(self) -> dict[str, Any]:
         """The vocabulary, the files as they are now, and how they are read."""
-        names = {part.path.partition("#")[0] for part in self._parts} | {self.task.layout.raw} - {
-            ""
-        }
-        stats = {name: Path(name).stat() for name in sorted(names - {""})}
+        names = {part.path.partition("#")[0] for part in self._parts} | {self.task.layout.raw}
+        stats = {name: Path(name).stat() for name in sorted(filter(None, names))}
         return {
             "vocabulary": self.task.vocabulary.fingerprint,
             "mode": self.task.mode.label,
