@@ -26,9 +26,6 @@ CERTAIN = 2
 SIZES = (70_000, 300_000, 70_000, 70_000, 300_000, 70_000, 1_000_000, 4_000_000)
 """Characters, in turn: beyond 64 KiB, where it begins, and beyond a megabyte."""
 
-TURNS = 2
-"""Texts that are asked while each other generator has one batch."""
-
 WHITE = (("\n",), ("\n", "\r\n"), (" ",), (" ", "\t"))
 OTHERS = (("1", "12"), tuple(".,/(-';"), ("a", "B", "\u00e9", "\u4e2d", "the"))
 """What a run in a cell repeats, by its class. Each cell has a run of white space and another one: a

@@ -22,6 +22,7 @@ class MixedCalls(EncodesAnotherWay):
     summary = "padding, truncation, special tokens or other texts in calls between change no ids"
     said = "answered differently among other calls"
     every = 10
+    most = 32
     alone = True
     by_chance = True
 

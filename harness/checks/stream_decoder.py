@@ -42,6 +42,7 @@ class StreamDecoder(Decodes):
     summary = "decoding id by id with a library's own decoder gives the text of decoding at once"
     said = "decoded id by id differently than at once"
     every = 6
+    most = 32
 
     def look(self, one: Subject) -> Look:
         """The ids of a text at once, and id by id; then ids as a model may say them."""

@@ -34,6 +34,7 @@ class AddedSpecials(AsksAgain):
     summary = "added special tokens surround the ids of a text or a pair and change none of them"
     said = "added special tokens wrongly"
     every = 12
+    most = 64
 
     def look(self, one: Subject) -> Look:
         """Look for the ids of the text and the pair among those with special tokens.

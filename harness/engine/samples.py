@@ -27,11 +27,6 @@ hardly ever occur elsewhere."""
 TEXTS = "input"
 """The name, in provenance and options, of what the user gave after ``--input``."""
 
-MOST_ASKED_FURTHER = 128
-"""Inputs of a batch about which a check asks further questions. Some twenty checks do; were all
-asked about whole batches of 2,048 inputs, nine tenths of a run's time would go into them, and a
-run would compare a fifth of the inputs."""
-
 
 def takes(contract: Contract, batch: Batch) -> bool:
     """Whether a contract takes a batch: with special tokens on, only what is about them.
@@ -79,15 +74,15 @@ def due(check: Check, batch: Batch, contract: Contract) -> bool:
 def sample(check: Check, batch: Batch, seen: Observation) -> tuple[int, Observation]:
     """What a check gets of a batch, and the index of its first input in the batch.
 
-    A check with further questions gets a run of MOST_ASKED_FURTHER inputs, which lies at another
+    A check with further questions gets a run of ``check.most`` inputs, which lies at another
     place in each batch; decided by names and numbers alone. The user's own texts it gets all.
     """
     count = len(seen.inputs)
-    if check.every == 1 or count <= MOST_ASKED_FURTHER or batch.generator == TEXTS:
+    if check.every == 1 or count <= check.most or batch.generator == TEXTS:
         return 0, seen
-    places = count - MOST_ASKED_FURTHER + 1
+    places = count - check.most + 1
     first = _start(check, batch, seen.contract, str(batch.number)) % places
-    last = first + MOST_ASKED_FURTHER
+    last = first + check.most
     results = {name: one.part(first, last) for name, one in seen.results.items()}
     return first, Observation(seen.contract, seen.inputs.part(first, last), results)
 

@@ -136,4 +136,4 @@ def batches(
             cut = stream(cells.GENERATOR, vocabulary, seed, longest)
             asked = (replace(batch, mode=Mode(), certain=True) for batch in cut)
             yield from islice(asked, cells.CERTAIN)
-            streams += [runs, *[asked] * cells.TURNS]
+            streams += [runs, asked]

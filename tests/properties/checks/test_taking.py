@@ -5,9 +5,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from harness.checks.base import Judgement, Observation, Violation
+from harness.checks.base import Check, Judgement, Observation, Violation
 from harness.core.outcomes import Encoded, Inputs, Results
-from harness.engine.samples import MOST_ASKED_FURTHER, TEXTS, sample
+from harness.engine.samples import TEXTS, sample
 from harness.engine.streams import Batch
 from harness.events import BatchDone
 from tests.doubles.scenes import Scene, judge_of, right
@@ -15,7 +15,7 @@ from tests.doubles.scenes import Scene, judge_of, right
 CONTRACT = SimpleNamespace(id="v/text", exact=("a",))
 
 
-class Wrong:
+class Wrong(Check):
     """A check by which one input is at fault wherever it is seen."""
 
     name = "wrong"
@@ -45,7 +45,7 @@ def observation(asked):
 def test_it_is_a_run_of_inputs_with_their_answers():
     asked = batch(1000)
     first, part = sample(Wrong(4), asked, observation(asked))
-    assert list(part.inputs) == asked.inputs[first : first + MOST_ASKED_FURTHER]
+    assert list(part.inputs) == asked.inputs[first : first + Check.most]
     assert part.results["a"].ids_of(0) == [first]
     assert sample(Wrong(4), asked, observation(asked))[0] == first
     places = {
@@ -57,7 +57,7 @@ def test_it_is_a_run_of_inputs_with_their_answers():
 
 @pytest.mark.parametrize(
     ("every", "asked"),
-    [(1, batch(1000)), (4, batch(MOST_ASKED_FURTHER)), (4, batch(1000, generator=TEXTS))],
+    [(1, batch(1000)), (4, batch(Check.most)), (4, batch(1000, generator=TEXTS))],
     ids=["without further questions", "small", "the user's texts"],
 )
 def test_all_of_it(every, asked):
@@ -80,4 +80,4 @@ def test_what_is_at_fault_is_the_case_of_the_batch():
     assert one.case.data == one.violation.data
     assert one.violation.data == asked.inputs[one.violation.index]
     exercised = [one.exercised for one in scene.events if isinstance(one, BatchDone)]
-    assert exercised.count({"wrong": {"ref": MOST_ASKED_FURTHER}}) == 1
+    assert exercised.count({"wrong": {"ref": Check.most}}) == 1
