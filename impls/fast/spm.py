@@ -267,8 +267,12 @@ def cut(
     instead. Returns where the pieces end, what each becomes (EMPTY for what is to be encoded), and
     how many pieces there are up to the end of each text.
     """
-    # No piece is empty but one that is given.
-    piece_ends = np.empty(len(text) + len(given), dtype=np.int64)
+    # A symbol and what is before it, for each place where one may begin, and the end of each text.
+    # Room for a piece a byte would be given back to the system after each call, which takes longer.
+    room = len(ends)
+    for byte in text:
+        room += 2 * begins[byte]
+    piece_ends = np.empty(room, dtype=np.int64)
     known = np.empty(len(piece_ends), dtype=np.int64)
     counts = np.empty(len(ends), dtype=np.int64)
     count = 0

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.model import Normalizer, PieceType
-from corpora.vocabularies.pieces import Pieces
+from corpora.vocabularies.model import Normalizer
 from impls.batch_encoder import are_texts
 from impls.spm import encoder as plain
 from impls.spm.encoder import SpmEncoder, SpmImplementation, escaped
@@ -26,9 +25,9 @@ class FastEncoder(SpmEncoder):
         super().__init__(vocabulary, variant)
         spec = vocabulary.normalizer
         alike = Normalizer(add_dummy_prefix=spec.add_dummy_prefix, escape_whitespaces=True)
-        symbols = Pieces.of(vocabulary.pieces).of_types(PieceType.USER_DEFINED)
-        # Then SentencePiece's normalizer does no more to UTF-8 than llama.cpp's.
-        self._escapes_alone = spec == alike and not symbols
+        # Then SentencePiece's normalizer does no more to UTF-8 than llama.cpp's: it passes symbols
+        # as they are, but for their spaces.
+        self._escapes_alone = spec == alike
         self._over_bytes = over_bytes(vocabulary, variant, self.lexicon, self._reading)
 
     def normalized(self, data: bytes, ends: Longs, given: Longs) -> tuple[Bytes, Longs]:

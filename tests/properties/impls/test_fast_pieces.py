@@ -190,6 +190,9 @@ def trained(seed, *, byte_fallback):
     if rng.random() < 0.5:
         lengths = rng.sample(range(2, 20), k=rng.randint(2, 12))
         pieces += [Piece("▁" * n, -1e9, PieceType.NORMAL) for n in lengths]
+    # A symbol with a space, of which the normalizer makes U+2581 as everywhere.
+    if rng.random() < 0.2:
+        pieces.append(Piece(f"{texts[0]} ", 0.0, PieceType.USER_DEFINED))
     # A character that only pieces have.
     if rng.random() < 0.3:
         pieces = [one for one in pieces if one.text != texts[0]]
