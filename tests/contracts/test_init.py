@@ -8,6 +8,7 @@ import tomllib
 
 import pytest
 
+from corpora.vocabularies import embedded
 from harness.cli.commands import init, run
 from harness.core.exit_statuses import CANNOT_START, FAILS, HOLDS
 from tests.doubles import sample_repository
@@ -137,9 +138,21 @@ def test_what_init_cannot_find_is_one_line(change, status, words, sample):
     assert len(done.stderr.splitlines()) == 1
 
 
-def test_init_needs_a_vocabulary_that_somebody_runs(sample):
+def test_without_a_file_init_takes_vocabularies_that_are_built_in(sample, quick):
     (sample / "data" / "mini.tiktoken").unlink()
-    done = here("init", "sample", "--impl", "tiktoken")
+    assert here("init", "sample").returncode == HOLDS
+    vocabularies = options(sample)["vocab"]
+    assert "toy_bytes" in vocabularies
+    assert all(embedded.algorithm(one) == "bpe" for one in vocabularies)
+
+
+def test_init_needs_a_vocabulary_that_somebody_runs(sample, quick):
+    (sample / "data" / "mini.tiktoken").unlink()
+    refusing = sample_repository.ADAPTER.replace(
+        'if vocabulary.algorithm != "bpe" or', "if True or"
+    )
+    (sample / "minitok" / "gate.py").write_text(refusing)
+    done = here("init", "sample", "--impl", "minitok/gate.py:Minitok")
     assert done.returncode == 2
     assert done.stderr.splitlines()[-1].endswith("name one with --vocab")
 

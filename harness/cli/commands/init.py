@@ -8,8 +8,9 @@ import os
 import re
 import sys
 import tomllib
+from itertools import islice
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -22,7 +23,14 @@ from harness.cli.deferred import COMMANDS
 from harness.cli.display import Display
 from harness.core.exit_statuses import FAILS, HOLDS, NOT_EXAMINED
 from harness.core.output import write_whole
+from harness.engine import selection
 from impls import registry
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from corpora.vocabularies.model import Vocabulary
+    from harness.core.participants import Participant
 
 EPILOG = """
 Exit status: 0 if the files are written, also if the run found differences; otherwise that of
@@ -66,7 +74,8 @@ def command(
 
     The command finds vocabulary files and implementations in DIR, runs them once, and writes the
     CI workflow, the options of `tokgate run` (to pyproject.toml, or tokgate.toml where there is
-    none) and an expectations file with the findings of the run. Files that are there are kept.
+    none) and an expectations file with the findings of the run. Files that are there are kept. A
+    repository without vocabulary files is tested on built-in ones.
     """
 
     if not folder.is_dir():
@@ -137,12 +146,7 @@ def found(console: Display, vocab: list[str], impl: list[str]) -> dict[str, list
     names = [one.spec for one in present]
     console.print(f"implementations: {', '.join(names)}")
     if not vocab:
-        for name, read in repository.vocabularies(paths):
-            if isinstance(read, VocabularyError):
-                why: str | None = str(read)
-            else:
-                refusals = [repository.refusal(one, read) for one in present]
-                why = None if None in refusals else f"{names[0]} does not run it: {refusals[0]}"
+        for name, why in judged(repository.vocabularies(paths), present):
             if len(vocab) == MOST:
                 why = why or f"{MOST} are enough to begin with"
             if why is None:
@@ -150,9 +154,26 @@ def found(console: Display, vocab: list[str], impl: list[str]) -> dict[str, list
             else:
                 console.print(f"{name} is left out: {why}", style="dim")
     if not vocab:
-        raise UserError(f"no vocabulary is found here that {names[0]} runs; name one with --vocab")
+        built_in = ((name, load()) for name, load in selection.vocabularies(()).items())
+        vocab = [*islice((name for name, why in judged(built_in, present) if why is None), MOST)]
+        if not vocab:
+            raise UserError(f"no vocabulary is found that {names[0]} runs; name one with --vocab")
+        console.print("no vocabulary file is found here, so that built-in vocabularies are taken")
     console.print(f"vocabularies: {', '.join(vocab)}")
     return {"vocab": vocab, "impl": names}
+
+
+def judged(
+    read: Iterable[tuple[str, Vocabulary | VocabularyError]], present: Sequence[Participant]
+) -> Iterator[tuple[str, str | None]]:
+    """Each vocabulary with why no implementation runs it; None where one does."""
+    for name, one in read:
+        if isinstance(one, VocabularyError):
+            yield name, str(one)
+            continue
+        refusals = [repository.refusal(each, one) for each in present]
+        said = f"{present[0].spec} does not run it: {refusals[0]}"
+        yield name, None if None in refusals else said
 
 
 def first_run(words: list[str]) -> int:
