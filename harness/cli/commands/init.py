@@ -154,7 +154,9 @@ def found(console: Display, vocab: list[str], impl: list[str]) -> dict[str, list
             else:
                 console.print(f"{name} is left out: {why}", style="dim")
     if not vocab:
-        built_in = ((name, load()) for name, load in selection.vocabularies(()).items())
+        loaded = ((name, load()) for name, load in selection.vocabularies(()).items())
+        # Nobody expects bytes without a token, which some of the toys have.
+        built_in = ((name, one) for name, one in loaded if one.byte_alphabet is None)
         vocab = [*islice((name for name, why in judged(built_in, present) if why is None), MOST)]
         if not vocab:
             raise UserError(f"no vocabulary is found that {names[0]} runs; name one with --vocab")
