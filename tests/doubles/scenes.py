@@ -1,7 +1,5 @@
 """Scenes: functions in place of workers, a tracker of findings, and what it tells."""
 
-from __future__ import annotations
-
 import base64
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What is killed: commands that go on, each small, with what it must come to in the end."""
 
-from __future__ import annotations
-
 import base64
 import json
 import xml.etree.ElementTree as ET

@@ -1,7 +1,5 @@
 """States of searches with fields of wrong types: one line with the file, the field and the mend."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import zlib

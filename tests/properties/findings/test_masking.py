@@ -1,7 +1,5 @@
 """What is known covers what it explains, and nothing else that the same implementation does."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 from dataclasses import replace

@@ -11,7 +11,7 @@ from rich.console import Console
 
 from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded, VocabularyOpened
 from reports import bench
-from reports.blocks import Items, Table, terminal
+from reports.blocks import terminal
 from reports.speeds import DOUBT, KINDS, LEAST_ROUNDS, compared, tables
 
 NASTY = "<script>alert(1)</script>\u202e"
@@ -222,20 +222,3 @@ def test_the_page_says_who_is_the_fastest_of_those_that_are_right():
     )
     wrong = record(cell("wrong", SMALL, 90, answer="different"))
     assert "No implementation with the right answers" in bench.leader([*tables(wrong)])
-
-
-def test_openings_have_a_table_from_the_quickest_down():
-    openings = [
-        opened("slow", 3.0, 0.5),
-        opened("tiktoken", 0.4, 0.3),
-        opened(NASTY, 0.1, 0.1),
-        opened("lost", 0, 0, status="failed", note=f"crashed: {NASTY}", openings=[]),
-    ]
-    (section,) = bench.opening_sections(openings)
-    (table,) = (one for one in section.blocks if isinstance(one, Table))
-    (notes,) = (one for one in section.blocks if isinstance(one, Items))
-    rows = [[cell.text for cell in cells] for _, cells in table.lines]
-    assert [row[0] for row in rows] == [NASTY, "tiktoken", "slow"]
-    assert rows[2][2:] == ["0.25", "3.00", "0.50", "50.0", "40.0", "30.0", "5.0"]
-    assert notes.entries[-1] == f"lost: crashed: {NASTY}"
-    assert "the least of 2 rounds" in printed(record(*openings))
