@@ -41,21 +41,11 @@ def test_a_later_finding_replaces_the_earlier():
 
 def test_verdicts():
     resumed = RunRecord.from_events([records.started(), records.finished(), records.started()])
-    for record, verdict, said in (
-        (records.clean(), "pass", "No unexpected finding in "),
-        (
-            records.three(),
-            "fail",
-            "3 unexpected findings, 2 stale or expired expectations and 1",
-        ),
-        (records.incomplete(), "incomplete", "The run did not finish"),
-        (records.cut_off(), "incomplete", "The run did not finish"),
-        (RunRecord.from_events([]), "incomplete", "The run did not finish"),
-        (resumed, "incomplete", "The run did not finish"),
-    ):
-        assert record.verdict == verdict
-        assert record.reason.startswith(said)
-        assert ("; the worst is crash: " in record.reason) == (verdict == "fail")
+    assert records.clean().verdict == "pass"
+    assert records.clean().reason.startswith("No unexpected finding in ")
+    for record in (records.incomplete(), RunRecord.from_events([]), resumed):
+        assert record.verdict == "incomplete"
+        assert record.reason.startswith("The run did not finish")
 
 
 def test_a_record_survives_its_file(tmp_path):
