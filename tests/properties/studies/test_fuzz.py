@@ -85,7 +85,7 @@ def test_a_campaign_of_other_options_is_refused_or_restarts(tmp_path):
     second = begun(2, restarts=True)
     assert (second.mark != first.mark, second.known()) == (True, {"f-1"})
     assert first.parts("toy") == second.parts("toy") == {}
-    assert begun(3, anew=True).known() == set()
+    assert begun(3, anew=True).known() == {"f-1"}
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
