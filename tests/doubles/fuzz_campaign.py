@@ -1,7 +1,5 @@
 """A small campaign, and what it has come to."""
 
-from __future__ import annotations
-
 import contextlib
 from dataclasses import asdict, replace
 from pathlib import Path

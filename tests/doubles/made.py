@@ -1,7 +1,5 @@
 """Events made by hand, for tests of what is made of records, and records of them."""
 
-from __future__ import annotations
-
 from harness.events import (
     BatchDone,
     ContractOpened,

@@ -1,7 +1,5 @@
 """Contracts and violations made by hand, for tests of what becomes of them."""
 
-from __future__ import annotations
-
 from corpora.vocabularies import sources
 from harness.checks.base import Violation
 from harness.core.comparisons import Contract

@@ -1,14 +1,12 @@
 """Scenes: functions in place of workers, a tracker of findings, and what it tells."""
 
-from __future__ import annotations
-
 import base64
 import threading
-from collections.abc import Callable
 from concurrent.futures import Future
 from types import SimpleNamespace
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
 from corpora.vocabularies import sources
@@ -22,13 +20,11 @@ from harness.events import Counted
 from harness.findings import patience
 from harness.findings.entries import Entry
 from harness.findings.tracker import FindingTracker
+from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.answers import outcome_of
 from harness.workers.pool import WorkerPool
 from impls.interface import About, Died, Mode
-
-Encode_ = Callable[[bytes], list[int]]
-
 
 RAW = Mode(pretokenize=False)
 
@@ -99,15 +95,29 @@ class Scene:
     def found(self):
         return [(f.bucket, base64.b64decode(f.input_b64)) for f in self.tracker.findings]
 
+    def told(self, kind):
+        """The events of a kind."""
+        return [event for event in self.events if isinstance(event, kind)]
+
     def counts(self):
         self.tracker.tell()
-        return {event.bucket: event.count for event in self.events if isinstance(event, Counted)}
+        return {event.bucket: event.count for event in self.told(Counted)}
+
+    def late(self):
+        """From now on there is no time, not even for what is new."""
+        self.pool.limit_by(lambda: 0.0)
+        self.tracker.limit_by(lambda: 0.0)
 
 
 @pytest.fixture(autouse=True)
 def time_to_shrink(monkeypatch):
     """Here nearly all the time goes into minimising, of which a run allows only a share."""
     monkeypatch.setattr(patience, "SHRINK_SHARE", 1e9)
+
+
+def expecting(bucket, who="bad", **more):
+    """An entry that excuses somebody."""
+    return Expectation(bucket, {who: SpecifierSet()}, "known", **more)
 
 
 def right(data):
@@ -150,11 +160,6 @@ class Silent(Here):
 
 class Watched(Scene):
     """A scene whose run has so many seconds left."""
-
-    def late(self):
-        """From now on there is no time, not even for what is new."""
-        self.pool.limit_by(lambda: 0.0)
-        self.tracker.limit_by(lambda: 0.0)
 
     def consider(self, check, data):
         """Find a violation in time, and enter it when the time is up."""

@@ -1,14 +1,7 @@
 """What is so of a tracker of findings between any two calls."""
 
-from __future__ import annotations
-
-from typing import TYPE_CHECKING
-
 from harness.findings.entries import finding_id
 from harness.findings.tracker import ON_ITS_WAY
-
-if TYPE_CHECKING:
-    pass
 
 
 def check_invariants(tracker):

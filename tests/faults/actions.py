@@ -5,8 +5,6 @@ functions serve both. Each of them either returns, after which the implementatio
 nothing had happened, or does not.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 import resource

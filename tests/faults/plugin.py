@@ -1,7 +1,5 @@
 """A plug-in that gives the bytes as ids, and does the faults that its inputs ask for."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

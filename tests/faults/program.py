@@ -1,7 +1,5 @@
 """The same over stdio: a program that does the faults that its inputs ask for."""
 
-from __future__ import annotations
-
 import base64
 import json
 import os

@@ -1,7 +1,5 @@
 """A fault, done at a step over a transport, and what the harness makes of it."""
 
-from __future__ import annotations
-
 import sys
 import time
 from contextlib import contextmanager

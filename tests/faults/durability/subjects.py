@@ -1,13 +1,10 @@
 """What is killed: commands that go on, each small, with what it must come to in the end."""
 
-from __future__ import annotations
-
 import base64
 import json
 import xml.etree.ElementTree as ET
 from collections.abc import Mapping
 from dataclasses import asdict, replace
-from typing import Any
 
 import sqlalchemy as sa
 
@@ -51,9 +48,6 @@ from tests.doubles.planted_costs import gauge_of
 from tests.doubles.planted_costs import runs as runs_of_one_byte
 from tests.doubles.toy_plans import toy_plan
 from tests.faults.durability import inside
-
-Outcome = dict[str, dict[str, Any]]
-"""By kind of thing, all things by identity."""
 
 REPORTS = ("report.html", "summary.json", "summary.md", "junit.xml", "report.sarif")
 

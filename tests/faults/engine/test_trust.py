@@ -81,14 +81,6 @@ def test_a_vocabulary_that_the_record_has_fetched(plain, tmp_path):
     assert "fetch 'hf:somebody/something'" in done.stderr
 
 
-@pytest.mark.thorough  # a whole run
-def test_what_is_registered_runs_without_a_word(plain, tmp_path):
-    folder = changed(plain, tmp_path / "run", "tiktoken")
-    done = tokgate("replay", str(folder), "--out", "second", folder=tmp_path)
-    assert "--trust" not in done.stderr
-    assert (tmp_path / "second" / "summary.json").exists()
-
-
 def test_what_needs_no_word():
     paths = [
         "toy_bytes",

@@ -150,27 +150,6 @@ def test_a_terminal_is_sent_the_display_s_own_controls_alone(folder):
     harmless(COLOURS.sub("", said))
 
 
-@pytest.mark.thorough  # whole commands
-@pytest.mark.parametrize(
-    ("status", "line"),
-    [
-        (1, ["fuzz", "--budget=300cases", "--no-coverage", "--no-structured", "--impl=tiktoken"]),
-        (0, ["bench", "--input=one-piece", "--size=1KB", "--rounds=1", "--cold=0"]),
-        (0, ["worst", "--budget=2s", "--no-keep"]),
-        (3, ["run", "--impl=tiktoken", "--budget=10cases"]),
-    ],
-)
-def test_other_commands(status, line, tmp_path):
-    kind = "Unloadable" if status == 3 else "Wrong"
-    more = [f"--impl={PLUGIN}:{kind}", "--vocab=toy_bytes", f"--out={tmp_path}"]
-    done = tokgate(*line, *more, folder=tmp_path)
-    assert done.returncode == status, done.stderr
-    harmless(done.stdout + done.stderr)
-    assert status != 3 or "cannot run toy_bytes" in done.stderr
-    for path in tmp_path.glob("*.[hjmsx]*"):
-        assert raw(path.read_text(encoding="utf-8"), TEXT_ENDS) == set(), path
-
-
 def shown(part, width=4000, terminal=False):
     """What a display prints."""
     file = io.StringIO()

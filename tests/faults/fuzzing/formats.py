@@ -7,9 +7,10 @@ import gzip
 import json
 import random
 import tomllib
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 import regex
 from backports import zstd
@@ -32,9 +33,8 @@ from tests.faults.fuzzing import writers
 from tests.faults.fuzzing.damage import Object, damaged_bytes, damaged_tree, tree_of
 from tests.properties.reports import records
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-    from pathlib import Path
+VALID = Path(__file__).with_name("valid")
+"""Valid documents, small enough that each damage matters."""
 
 
 @dataclass(frozen=True)
@@ -103,10 +103,20 @@ def hold_whole(vocabulary):
         vocabulary.spelling(token_id)
 
 
+def _file(name):
+    """A valid document of the folder."""
+    text = (VALID / name).read_text("utf-8")
+    return tomllib.loads(text) if name.endswith("toml") else json.loads(text)
+
+
 def damaged(write, *documents):
     """What makes mutants: documents as trees, made when the first is asked for, mostly damaged
-    there, sometimes in the bytes of the file, and seldom compressed, and damaged after that."""
-    trees = cache(lambda: [tree_of(make()) for make in documents])
+    there, sometimes in the bytes of the file, and seldom compressed, and damaged after that.
+
+    documents: names of files in :data:`VALID`, and what makes one.
+    """
+    made = (_file(one) if isinstance(one, str) else one() for one in documents)
+    trees = cache(lambda: [*map(tree_of, made)])
 
     def mutant(rng):
         tree = rng.choice(trees())
@@ -122,19 +132,6 @@ def damaged(write, *documents):
         return content or b"\n"  # which every reader refuses by itself
 
     return mutant
-
-
-def _ranks():
-    tokens = [b"a", b"b", b"c", b"ab", b"abc", b" ", b" ab", "é".encode(), b"\xc3", b"\xa9"]
-    return [[base64.b64encode(token).decode(), rank] for rank, token in enumerate(tokens)]
-
-
-def _tiktoken_json():
-    return {
-        "pat_str": ".+",
-        "special_tokens": {"<s>": 1, "</s>": 9},
-        "bpe_ranks": "! 0 YQ==\n! 2 Yg== Yw== YWI= 6Q==\n",
-    }
 
 
 def _tekken():
@@ -154,55 +151,6 @@ def _tekken():
         "special_tokens": [
             {"rank": rank, "token_str": f"<{rank}>", "is_control": True} for rank in range(3)
         ],
-    }
-
-
-_SPLITS = {
-    "type": "Sequence",
-    "pretokenizers": [
-        {"type": "Split", "pattern": {"Regex": "a+"}, "behavior": "Isolated", "invert": False},
-        {"type": "Digits", "individual_digits": True},
-        {"type": "ByteLevel", "add_prefix_space": False, "use_regex": True},
-    ],
-}
-
-
-def _byte_bpe():
-    return {
-        "added_tokens": [
-            {"id": 7, "content": "<s>", "special": True, "lstrip": True, "normalized": False},
-            {"id": 8, "content": "user", "special": False},
-        ],
-        "normalizer": {"type": "Sequence", "normalizers": [{"type": "NFC"}]},
-        "pre_tokenizer": _SPLITS,
-        "model": {
-            "type": "BPE",
-            "vocab": {"a": 0, "b": 1, "Ġ": 2, "ab": 3, "Ġab": 4, "<s>": 7},
-            "merges": ["a b", ["Ġ", "ab"]],
-            "ignore_merges": False,
-        },
-    }
-
-
-def _character_bpe():
-    return {
-        "added_tokens": [{"id": 0, "content": "<unk>", "special": True}],
-        "normalizer": {
-            "type": "Sequence",
-            "normalizers": [
-                {"type": "Prepend", "prepend": "▁"},
-                {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
-            ],
-        },
-        "pre_tokenizer": None,
-        "model": {
-            "type": "BPE",
-            "unk_token": "<unk>",
-            "fuse_unk": True,
-            "byte_fallback": True,
-            "vocab": {"<unk>": 0, "<0x41>": 1, "▁": 2, "a": 3, "▁a": 4},
-            "merges": [["▁", "a"]],
-        },
     }
 
 
@@ -247,48 +195,6 @@ def _gguf(name, **changes):
 
 
 # --- our own files --------------------------------------------------------------------------------
-
-EXPECTATIONS = """\
-[[expected]]
-bucket = "equivalence/unigram/text/normalization/*/tokenizers"
-vocabulary = "unigram_nfkc"
-examples = ["a", {hex = "65cc81"}]
-implementations = {tokenizers = ">=0.20", sentencepiece = "*"}
-reason = "normalizes by grapheme"
-link = "https://example.org"
-expires = 2027-06-30
-
-[[scaling]]
-implementation = "mine"
-vocabulary = "tekken_*"
-family = "*-run"
-bound = "n log n"
-memory = 64
-reason = "a heap of merges"
-"""
-
-FAMILIES = """\
-[[family]]
-name = "vertical-tabs"
-reason = "one line on whom it hurts"
-prefix = "start"
-pumps = [{ units = ["\\u000b", { hex = "ff" }], drawn = false }]
-suffix = "end"
-"""
-
-DEFECTS = """\
-[[defect]]
-library = "x"
-version = "0.1"
-title = "a title"
-vocabulary = "toy_bytes"
-ask = "encode"
-text = "a"
-times = 40
-gives = [1, 2]
-right = "answers"
-reference = "tiktoken"
-"""
 
 
 def load_expectations(path):
@@ -354,60 +260,29 @@ def load_corpus(path):
     return True
 
 
-def _archive():
-    case = {
-        "schema": {"type": "object", "properties": {"a": {"type": "string"}}},
-        "tests": [{"valid": True, "data": {"a": "x"}}, {"valid": False, "data": 1}],
-    }
-    names = ("a.json", "b/c.json", "/abs/../d.json", "x" * 300 + ".json", "u\udcff.json", "h")
-    kinds = ("0", "0", "0", "0", "5", "2")
-    pax = ({}, {"mtime": "1"}, {}, {"size": "1"}, {}, {"GNU.sparse.map": "0,5"})
-    return [
-        {"name": name, "type": kind, "link": "a.json", "size": None, "pax": more, "content": case}
-        for name, kind, more in zip(names, kinds, pax, strict=True)
-    ]
-
-
-def _toml(content):
-    return damaged(writers.to_toml, lambda: tomllib.loads(content))
-
-
-def _json(*documents):
-    return damaged(writers.to_json, *documents)
-
+GGUF = (
+    _gguf("toy_merges", splits=PATTERNS["gpt2"]),
+    *map(_gguf, ("toy_characters", "toy_unigram", "toy_wordpiece")),
+)
+PROTO = map(_proto, ("toy_unigram", "toy_characters"))
+LOAD, JSON, TOML = load_vocabulary, writers.to_json, writers.to_toml
 
 FORMATS = {
-    one.name: one
-    for one in (
-        Format("tiktoken", "x.tiktoken", damaged(writers.to_ranks, _ranks), load_vocabulary),
-        Format("tiktoken-json", "x.json", _json(_tiktoken_json), load_vocabulary),
-        Format("tekken", "tekken.json", _json(_tekken), load_vocabulary),
-        Format("json-bpe", "tokenizer.json", _json(_byte_bpe, _character_bpe), load_vocabulary),
-        Format("json-unigram", "tokenizer.json", _json(_written("toy_unigram")), load_vocabulary),
-        Format(
-            "json-wordpiece", "tokenizer.json", _json(_written("toy_wordpiece")), load_vocabulary
-        ),
-        Format(
-            "sentencepiece",
-            "x.model",
-            damaged(writers.to_proto, _proto("toy_unigram"), _proto("toy_characters")),
-            load_vocabulary,
-        ),
-        Format(
-            "gguf",
-            "x.gguf",
-            damaged(
-                writers.to_gguf,
-                _gguf("toy_merges", splits=PATTERNS["gpt2"]),
-                *map(_gguf, ("toy_characters", "toy_unigram", "toy_wordpiece")),
-            ),
-            load_vocabulary,
-        ),
-        Format("expectations", "expect.toml", _toml(EXPECTATIONS), load_expectations),
-        Format("families", "families.toml", _toml(FAMILIES), load_families),
-        Format("defects", "defects.toml", _toml(DEFECTS), load_defects),
-        Format("record", "run.jsonl", damaged(writers.to_json_lines, _record), load_record),
-        Format("corpus", "schemas.tar", damaged(writers.to_tar, _archive), load_corpus),
+    name: Format(name, file, damaged(*made), use)
+    for name, file, use, *made in (
+        ("tiktoken", "x.tiktoken", LOAD, writers.to_ranks, "ranks.json"),
+        ("tiktoken-json", "x.json", LOAD, JSON, "tiktoken.json"),
+        ("tekken", "tekken.json", LOAD, JSON, _tekken),
+        ("json-bpe", "tokenizer.json", LOAD, JSON, "byte-bpe.json", "character-bpe.json"),
+        ("json-unigram", "tokenizer.json", LOAD, JSON, _written("toy_unigram")),
+        ("json-wordpiece", "tokenizer.json", LOAD, JSON, _written("toy_wordpiece")),
+        ("sentencepiece", "x.model", LOAD, writers.to_proto, *PROTO),
+        ("gguf", "x.gguf", LOAD, writers.to_gguf, *GGUF),
+        ("expectations", "expect.toml", load_expectations, TOML, "expectations.toml"),
+        ("families", "families.toml", load_families, TOML, "families.toml"),
+        ("defects", "defects.toml", load_defects, TOML, "defects.toml"),
+        ("record", "run.jsonl", load_record, writers.to_json_lines, _record),
+        ("corpus", "schemas.tar", load_corpus, writers.to_tar, "archive.json"),
     )
 }
 """By name, in the order of the table."""

@@ -1,7 +1,5 @@
 """What workers and helpers answer is data of a type, or their clear end: nothing of it is run."""
 
-from __future__ import annotations
-
 import logging
 import os
 import time

@@ -5,7 +5,6 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from packaging.specifiers import SpecifierSet
 
 from corpora.vocabularies.model import Normalizer
 from harness.checks import CHECKS
@@ -16,13 +15,21 @@ from harness.core.outcomes import Inputs
 from harness.engine.suites import Budget
 from harness.findings.patience import NO_TIME
 from harness.studies.selftest.program import TRIGGER
-from harness.verdict.expectations import Expectation
 from harness.workers import Limits
 from harness.workers.pool import OutOfTime, WorkerPool
 from tests.doubles.fuzz_campaign import run, small_plan
 from tests.doubles.plugged import live
 from tests.doubles.samples import contract
-from tests.doubles.scenes import LATE, Scene, Silent, Watched, in_turn, right, wrong_at
+from tests.doubles.scenes import (
+    LATE,
+    Scene,
+    Silent,
+    Watched,
+    expecting,
+    in_turn,
+    right,
+    wrong_at,
+)
 from tests.mutants import in_process as wrong
 
 WRONG = Path(wrong.__file__)
@@ -70,7 +77,7 @@ def test_a_mismatch_that_there_is_no_time_for_is_entered_as_it_is():
 
 
 def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate():
-    known = Expectation("equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known")
+    known = expecting("equivalence/bpe/raw/text/P/bad")
     scene = Watched((known,), ref=right, bad=wrong_at(b"!"))
     assert scene.consider("equivalence", b"some text!") == ""
     assert scene.tracker.findings == []
@@ -85,7 +92,7 @@ def test_what_may_be_expected_if_it_were_smaller_is_not_held_against_the_gate():
 @pytest.mark.parametrize(("culprit", "left_out"), [("bad", True), ("worse", False)])
 def test_nor_what_may_part_at_another_stage_if_it_were_smaller(culprit, left_out):
     # As llama.cpp, whose defect of normalization makes unknown tokens of a long text.
-    known = Expectation("equivalence/bpe/raw/normalization/*/bad", {"bad": SpecifierSet()}, "known")
+    known = expecting("equivalence/bpe/raw/normalization/*/bad")
     encoders = {"ref": right, culprit: wrong_at(b"!")}
     scene = Watched((known,), **encoders)
     scene.consider("equivalence", b"some text!")

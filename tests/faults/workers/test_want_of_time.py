@@ -10,7 +10,6 @@ from typing import cast
 from unittest.mock import MagicMock
 
 import pytest
-from packaging.specifiers import SpecifierSet
 
 import harness.findings.entries
 import impls.interface
@@ -37,13 +36,12 @@ from harness.studies import checks
 from harness.studies.checks import MOMENT, Checks
 from harness.studies.growth.measurement import Measurement
 from harness.verdict.bounds import judge_growth
-from harness.verdict.expectations import Expectation
 from harness.workers.pool import OutOfTime
 from harness.workers.reasons import ABANDONED, NO_ROOM
 from tests.doubles.fuzz_campaign import small_plan
 from tests.doubles.growth_pools import LARGEST, Simulated, measure, participant
 from tests.doubles.growth_pools import contract as of_participants
-from tests.doubles.scenes import RAW, Silent, Watched, right, wrong_at
+from tests.doubles.scenes import RAW, Silent, Watched, expecting, right, wrong_at
 
 # The examples of expectations.
 
@@ -52,8 +50,8 @@ class Latecoming(Watched):
     """A scene whose time is up when a violation is to be asked about again."""
 
     def exercise(self, examples, vocabulary="*"):
-        bucket, versions = "equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}
-        entry = Expectation(bucket, versions, "known", vocabulary, tuple(examples))
+        bucket = "equivalence/bpe/raw/text/P/bad"
+        entry = expecting(bucket, vocabulary=vocabulary, examples=tuple(examples))
         plan = SimpleNamespace(
             expectations=[entry], versions={"ref": "1", "bad": "1"}, seed=0,
             checks=[CHECKS["equivalence"]],
@@ -166,7 +164,7 @@ def test_nothing_provisional_is_left_of_what_may_be_expected(
         return cast("Explained", {**sides, "stages": [], "parted": parted})
 
     monkeypatch.setattr(harness.findings.entries, "explain", explain)
-    known = Expectation("equivalence/bpe/raw/merges/Zs/bad", {"bad": SpecifierSet()}, "known")
+    known = expecting("equivalence/bpe/raw/merges/Zs/bad")
     scene = Watched((known,), ref=right, bad=wrong_at(b"!"))
     questions = [0]
 

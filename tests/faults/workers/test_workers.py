@@ -23,7 +23,7 @@ from harness.workers import Limits, Worker, kept, rows
 from harness.workers.pool import WorkerPool
 from harness.workers.requests import taken
 from harness.workers.tracebacks import EACH_REQUEST
-from tests.breadth import thorough, thorough_from
+from tests.breadth import thorough
 from tests.doubles.plugged import RAW, ask, of, plugged
 
 QUICK = Limits(seconds=1.0, memory=1 << 30)
@@ -32,17 +32,9 @@ QUICK = Limits(seconds=1.0, memory=1 << 30)
 PLUGIN = '''
 import atexit, gc, os, signal, subprocess, sys, threading, time, weakref
 import numpy as np
-from impls.interface import About, Died, Rejected, Unsupported
-
-def first_time():
-    mark = os.path.join(os.environ["TOKGATE_TEST_MARKS"], "mark")
-    new = not os.path.exists(mark)
-    open(mark, "w").close()
-    return new
+from impls.interface import About, Rejected, Unsupported
 
 def act(data):
-    if data.startswith(b"once") and not first_time():
-        return list(data)
     if b"exit" in data:
         os.write(2, b"I was asked to\\n")
         os._exit(7)
@@ -62,8 +54,6 @@ def act(data):
             kept.append(bytearray(b"x") * (1 << 20))
     if b"kill" in data:
         os.kill(os.getpid(), 9)
-    if b"program" in data:
-        raise Died("crashed", "the program was killed by SIGKILL during a call")
     if b"panic" in data:
         raise BaseException("like a Rust panic")
     if b"oops" in data:
@@ -190,9 +180,8 @@ def vocabulary():
 
 
 @pytest.fixture
-def make(tmp_path, monkeypatch):
+def make(tmp_path):
     """Start a worker of one of the plug-in's classes."""
-    monkeypatch.setenv("TOKGATE_TEST_MARKS", str(tmp_path))
     with plugged(tmp_path, PLUGIN, QUICK, PROGRAM) as start:
         yield start
 
@@ -252,22 +241,6 @@ def test_a_death_in_threads_alone_is_seen(make):
     assert ask(worker, b"a", b"b") == of(b"a", b"b")
     outcomes = ask(worker, *[b"x" * 50] * 200, threads=True)
     assert Status.CRASHED in [outcome.status for outcome in outcomes]
-
-
-ONCE = [
-    *(("Plain", fault) for fault in (b"huge", b"hang", b"program", b"kill")),
-    *(("Batches", fault) for fault in (b"hang", b"kill")),
-]
-
-
-@pytest.mark.parametrize(("name", "fault"), thorough_from(2, ONCE))
-def test_a_failure_that_does_not_come_back_is_excused(make, name, fault):
-    worker, data = make(name, Limits(seconds=0.4, memory=1 << 30)), b"once " + fault
-    assert ask(worker, b"a", data, b"b") == of(b"a", data, b"b")
-    [excused] = taken(worker.excused)
-    assert excused.implementation == name
-    assert excused.data == (data if name == "Plain" else b"")
-    assert worker.losses == (0, 0)
 
 
 @pytest.mark.parametrize("name", ["Plain", thorough("Batches")])

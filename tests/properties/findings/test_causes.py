@@ -1,20 +1,13 @@
 """One cause is one finding: its kinds are variants, of which an expectation excuses its own."""
 
 import pytest
-from packaging.specifiers import SpecifierSet
 
 from harness.events import any_kind, by_cause, cause_of, kind_in, readability
 from harness.verdict.coverage import Coverage
-from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
-from tests.doubles.scenes import Scene, right, time_to_shrink
+from tests.doubles.scenes import Scene, expecting, right, time_to_shrink
 
 __all__ = ["time_to_shrink"]  # a fixture of every test
-SPECIFIERS = {"bad": SpecifierSet()}
-
-
-def expected(bucket):
-    return Expectation(bucket, SPECIFIERS, "known")
 
 
 def verdict(scene):
@@ -26,8 +19,8 @@ def test_a_cause_is_a_bucket_without_its_kind():
     assert cause_of(bucket) == "equivalence/bpe/raw/text/*/cmd:/usr/bin/mine a/b"
     assert kind_in(bucket) == "L+N"
     assert cause_of(cause_of(bucket)) == cause_of(bucket)
-    assert expected(cause_of(bucket)).covers(bucket, "v")
-    assert not expected(cause_of(bucket)).covers(bucket.replace("text", "ids"), "v")
+    assert expecting(cause_of(bucket)).covers(bucket, "v")
+    assert not expecting(cause_of(bucket)).covers(bucket.replace("text", "ids"), "v")
     assert (cause_of("of another form"), kind_in("of another form")) == ("of another form", "")
     shown = [b"ab", b"longer", "\u00e9".encode(), "\u0378".encode(), b"\xff"]
     assert sorted({*shown}, key=readability) == shown
@@ -44,7 +37,7 @@ INPUTS = (b"x!x", b"-z-", b"-7-")
 @pytest.mark.parametrize("order", [INPUTS, INPUTS[::-1]])
 @pytest.mark.parametrize("left", ["P", "L", "N", "PL", "PLN"])
 def test_whatever_the_order_only_what_is_expected_is_excused(left, order):
-    others = [expected(f"equivalence/bpe/raw/text/{one}/bad") for one in set("PLN") - set(left)]
+    others = [expecting(f"equivalence/bpe/raw/text/{one}/bad") for one in set("PLN") - set(left)]
     scene = Scene(others, ref=right, bad=careless)
     scene.check("equivalence", *order)
     assert {kind_in(name) for name, _ in scene.found} == {"P", "L", "N"}
@@ -62,7 +55,7 @@ SIMPLER = b"!a0"
 @pytest.mark.parametrize("kind", ["P", "L", "N"])
 @pytest.mark.parametrize("inputs", [(b"x!x", b"-a-", b"-0-"), (b"!a0",), (b"x!xx0x", b"--aa!")])
 def test_minimising_does_not_lead_from_what_is_unexpected_to_what_is_expected(kind, inputs):
-    others = [expected(f"equivalence/bpe/raw/text/{one}/bad") for one in "PLN" if one != kind]
+    others = [expecting(f"equivalence/bpe/raw/text/{one}/bad") for one in "PLN" if one != kind]
 
     def wrong(data):
         return [1 if byte in SIMPLER else byte for byte in data]

@@ -67,7 +67,7 @@ def test_what_is_answered_when_it_is_asked_again(check, answers, found):
     assert found or buckets == [""]
     assert not any(one.minimal for one in scene.tracker.findings if one.bucket.count("/any/"))
     scene.tracker.settle(scene.pool)
-    assert bool(unsettled(scene)) == (answers == ("wrong", GONE))
+    assert bool(scene.told(Unsettled)) == (answers == ("wrong", GONE))
 
 
 def test_the_death_of_another_is_no_worse_end_of_this_one():
@@ -87,10 +87,6 @@ def test_where_the_trusted_one_is_silent_nobody_else_is_accused():
     scene = Scene(ref=in_turn("right", GONE), bad=in_turn("wrong"), any=right)
     assert scene.check("equivalence", b"text!") == [""]
     assert scene.found == []
-
-
-def unsettled(scene):
-    return [event for event in scene.events if isinstance(event, Unsettled)]
 
 
 def test_who_does_not_answer_any_more_has_not_changed_its_answer():
@@ -170,7 +166,7 @@ def test_who_is_kept_from_answering_is_accused_of_nothing(reason):
     assert scene.check("equivalence", b"text!") == [""]
     assert scene.found == []
     scene.tracker.settle(scene.pool)
-    [told] = unsettled(scene)
+    [told] = scene.told(Unsettled)
     assert (told.check, told.implementations) == ("equivalence", ["bad"])
 
 

@@ -5,18 +5,22 @@ from __future__ import annotations
 import base64
 import itertools
 import random
-from dataclasses import replace
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from packaging.specifiers import SpecifierSet
 
 from harness.events import Counted, Found
 from harness.findings import patience
 from harness.findings.questions import NEUTRAL
-from harness.verdict.expectations import Expectation
-from tests.doubles.scenes import Encode_, Scene, Watched, right, time_to_shrink, wrong_at
+from tests.doubles.scenes import (
+    Scene,
+    Watched,
+    expecting,
+    right,
+    time_to_shrink,
+    wrong_at,
+)
 from tests.doubles.tracker_invariants import check_invariants
 
 __all__ = ["time_to_shrink"]  # a fixture of every test
@@ -25,7 +29,7 @@ __all__ = ["time_to_shrink"]  # a fixture of every test
 def test_a_finding_is_written_at_once_and_again_when_it_is_minimal():
     scene = Scene(ref=right, bad=wrong_at(b"!"))
     scene.check("equivalence", b"some text! and more")
-    (first, last) = [event for event in scene.events if isinstance(event, Found)]
+    (first, last) = scene.told(Found)
     assert (first.minimal, last.minimal) == (False, True)
     assert base64.b64decode(first.input_b64) == b"some text! and more"
     assert last.replaces == first.id
@@ -76,7 +80,7 @@ def test_what_a_known_minimum_explains_is_counted_after_a_question_and_told_for_
     assert len(asked) <= 50 + 50 * len(NEUTRAL)
     assert scene.counts() == {"equivalence/bpe/raw/text/P/bad": 51}
     assert len(scene.found) == 1
-    told = [event for event in scene.events if isinstance(event, Counted)]
+    told = scene.told(Counted)
     assert len(told) < 10
     assert sum(event.more for event in told) == 51
 
@@ -112,7 +116,7 @@ def test_what_an_earlier_call_left_behind_is_determinism():
 def test_a_death_is_on_record_before_it_is_tried_again():
     def dying(data):
         if b"!" in data:
-            seen.append(len([e for e in scene.events if isinstance(e, Found)]))
+            seen.append(len(scene.told(Found)))
             raise ValueError("no")
         return list(data)
 
@@ -126,11 +130,10 @@ def test_a_death_is_on_record_before_it_is_tried_again():
 @pytest.mark.parametrize("who", ["bad", "npm:@huggingface/tokenizers"])
 def test_nothing_is_on_record_that_may_be_expected_once_it_is_minimal(who):
     """A bucket was cut at the slash in a name, and its entry was overlooked until then."""
-    entry = Expectation(f"equivalence/bpe/raw/text/P/{who}", {who: SpecifierSet()}, "known", "*")
-    entry = replace(entry, link="https://x")
+    entry = expecting(f"equivalence/bpe/raw/text/P/{who}", who=who, link="https://x")
     scene = Scene([entry], **{"ref": right, who: wrong_at(b"!")})
     scene.check("equivalence", b"some text!")
-    [found] = [event for event in scene.events if isinstance(event, Found)]
+    [found] = scene.told(Found)
     assert (found.minimal, found.expected, found.link) == (True, "known", "https://x")
 
 
@@ -139,7 +142,7 @@ def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_tim
     monkeypatch, excused
 ):
     monkeypatch.setattr(patience, "SHRINK_SHARE", 0.0)
-    entry = Expectation("equivalence/bpe/raw/text/P/bad", {"bad": SpecifierSet()}, "known")
+    entry = expecting("equivalence/bpe/raw/text/P/bad")
     scene = Scene(
         [entry] if excused else [],
         ref=right,
@@ -156,14 +159,14 @@ def test_what_differs_in_other_tokens_is_looked_into_though_its_share_of_the_tim
 @pytest.mark.parametrize("share", [0.0, 1e9])
 def test_what_is_expected_whatever_its_kind_is_not_minimised_again(monkeypatch, share):
     monkeypatch.setattr(patience, "SHRINK_SHARE", share)
-    entry = Expectation("equivalence/bpe/raw/text/*/bad", {"bad": SpecifierSet()}, "known")
+    entry = expecting("equivalence/bpe/raw/text/*/bad")
     scene = Scene([entry], ref=right, bad=lambda data: [0] if set(data) & set(b"!1") else [*data])
     scene.tracker.limit_by(lambda: 60.0)
     assert scene.check("equivalence", b"!", b"a1", b"ab1") == ["equivalence/bpe/raw/text/P/bad"] * 3
     assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
 
 
-FAULTS: dict[str, Encode_] = {
+FAULTS = {
     "wrong id": lambda data: [0, *data[1:]],
     "one more": lambda data: [*data, 1],
     "one less": lambda data: list(data[:-1]),
@@ -198,10 +201,7 @@ def test_what_the_tracker_knows_holds_together_after_every_violation(wrong, batc
                 return FAULTS[fault](data)
         return [*data]
 
-    entries = [
-        Expectation(f"equivalence/bpe/raw/*/{kind}/bad", {"bad": SpecifierSet()}, "known")
-        for kind in kinds
-    ]
+    entries = [expecting(f"equivalence/bpe/raw/*/{kind}/bad") for kind in kinds]
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patience, "SHRINK_SHARE", 1e9)
         scene = Scene(entries, ref=right, bad=bad)

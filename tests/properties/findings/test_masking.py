@@ -1,13 +1,10 @@
 """What is known covers what it explains, and nothing else that the same implementation does."""
 
-from __future__ import annotations
-
 import base64
 import itertools
 from dataclasses import replace
 
 import pytest
-from packaging.specifiers import SpecifierSet
 
 from corpora.generators.base import Case
 from harness.core.exit_statuses import FAILS
@@ -16,9 +13,8 @@ from harness.findings import patience
 from harness.findings.causes import ALIKE_LATE, QUIET, QUIET_LATE, Causes
 from harness.findings.entries import PER_BUCKET
 from harness.verdict.coverage import Coverage
-from harness.verdict.expectations import Expectation
 from harness.verdict.gate import judge
-from tests.doubles.scenes import Scene, right
+from tests.doubles.scenes import Scene, expecting, right
 
 MARK = "\ufeff".encode()
 
@@ -62,9 +58,7 @@ def wrong_on(*needles):
 
 
 def known(kind, *examples, broad=False):
-    return Expectation(
-        f"equivalence/bpe/raw/*/{kind}/bad", {"bad": SpecifierSet()}, "known", "*", examples, broad
-    )
+    return expecting(f"equivalence/bpe/raw/*/{kind}/bad", examples=examples, broad=broad)
 
 
 def unexpected(scene):
@@ -117,20 +111,18 @@ def test_a_kind_that_is_in_any_text_covers_its_examples_alone(kind):
 def unsettled(scene, entries=(), *, late=True):
     """What is told of these, where there is no time for any question from now on."""
     if late:
-        scene.pool.limit_by(lambda: 0.0)
-        scene.tracker.limit_by(lambda: 0.0)
+        scene.late()
     for one in entries:
         scene.tracker.leave(one)
     scene.tracker.settle(scene.pool)
-    return [one for one in scene.events if isinstance(one, Unsettled)]
+    return scene.told(Unsettled)
 
 
 def test_where_time_is_over_nothing_is_counted_as_known_unasked():
     scene = Scene(ref=right, bad=wrong_on(b"!", b"'s"))
     scene.check("equivalence", b"a!")
     [entry] = scene.entries("equivalence", b"!! What's")
-    scene.tracker.limit_by(lambda: 0.0)
-    scene.pool.limit_by(lambda: 0.0)
+    scene.late()
     assert scene.enter(entry) == ""
     [event] = unsettled(scene)
     assert (event.check, event.implementations, event.count) == ("equivalence", ["bad"], 1)
@@ -206,7 +198,7 @@ def test_an_expected_determinism_does_not_cover_what_is_wrong_every_time():
             return [0] * len(data)
         return [*data, *next(turn)] if b"?" in data else list(data)
 
-    entry = Expectation("determinism/*/bad", {"bad": SpecifierSet()}, "known")
+    entry = expecting("determinism/*/bad")
     scene = Scene([entry], ref=right, bad=bad)
     scene.check("equivalence", b"what?")
     assert passes(scene)
@@ -259,7 +251,7 @@ def test_what_ends_in_no_tokens_is_known_of_its_repeats_too():
             raise ValueError
         return list(data)
 
-    entry = Expectation("*/bad", {"bad": SpecifierSet()}, "known", "*", (b"!",))
+    entry = expecting("*/bad", examples=(b"!",))
     scene = Scene([entry], ref=right, bad=bad)
     for check in ("survival", "equivalence"):
         scene.check(check, b"!", b"!!", b"!!!!")

@@ -55,7 +55,7 @@ def test_what_took_long_is_gone_on_with_at_the_end_once(monkeypatch, shorter):
         assert scene.found == [("equivalence/bpe/raw/text/P/bad", b"!")]
         assert scene.tracker.findings[0].minimal
         assert scene.counts()["equivalence/bpe/raw/text/P/bad"] >= 1
-    gone = {event.replaces for event in scene.events if isinstance(event, Found)} - {None}
+    gone = {event.replaces for event in scene.told(Found)} - {None}
     assert len(gone) == 2 or not shorter  # what was provisional, and what was not minimal
 
 
@@ -70,7 +70,7 @@ def test_what_may_be_expected_is_no_finding_before_it_is_minimal(busy_to_the_end
         if busy_to_the_end:
             scene.tracker.settle(scene.pool)
     scene.tracker.settle(scene.pool)
-    told = [one.count for one in scene.events if isinstance(one, Unsettled)]
+    told = [one.count for one in scene.told(Unsettled)]
     if busy_to_the_end:
         assert (scene.found, told) == ([], [1])
     else:

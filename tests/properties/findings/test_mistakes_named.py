@@ -69,7 +69,7 @@ def found_of(mutant):
         for data in inputs[:60]:
             if vocabulary.can_encode(data):
                 scene.check("equivalence", data)
-    return [event for event in scene.events if isinstance(event, Found) and event.minimal]
+    return [event for event in scene.told(Found) if event.minimal]
 
 
 @pytest.mark.parametrize("name", thorough_from(1, NAMED))

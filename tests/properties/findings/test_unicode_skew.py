@@ -63,7 +63,7 @@ def found_in(texts, **encoders):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(patience, "SHRINK_SHARE", 1e9)
         scene.check("equivalence", *(text.encode() for text in texts))
-    return [e for e in scene.events if isinstance(e, Found) and e.minimal]
+    return [event for event in scene.told(Found) if event.minimal]
 
 
 def newer_than_python(*kinds):

@@ -1,7 +1,5 @@
 """What a page draws: the data of its plots."""
 
-from __future__ import annotations
-
 import json
 import re
 

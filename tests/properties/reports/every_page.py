@@ -6,7 +6,14 @@ from reports import bench, field, selftest, worst, write_all
 from reports import write as write_files
 from reports.site import pages
 from reports.studies import files
-from tests.properties.reports import ledgers, records, test_bench, test_campaigns, test_forced
+from tests.properties.reports import (
+    ledgers,
+    records,
+    test_bench,
+    test_campaigns,
+    test_cluster,
+    test_forced,
+)
 from tests.properties.studies import test_selftest, test_worst_patterns
 
 REPORTS = {
@@ -39,8 +46,10 @@ def of_bench(told):
 
 def by_size():
     """Speed by size, with what opening a vocabulary takes."""
-    opened = [test_bench.opened(name, 3.0, 0.5) for name in ("tiktoken", test_bench.NASTY)]
-    return of_bench([*test_bench.usual(), *opened])
+    cold = {"slow": 3.0, "tiktoken": 0.4, test_bench.NASTY: 0.1}
+    opened = [test_bench.opened(name, seconds, 0.1) for name, seconds in cold.items()]
+    lost = test_bench.opened("lost", 0, 0, status="failed", note="crashed: <b>", openings=[])
+    return of_bench([*test_bench.usual(), *opened, lost])
 
 
 def at_one_size():
@@ -53,12 +62,12 @@ def at_one_size():
 def of_worst():
     """What a search found, one a death."""
     report = test_worst_patterns.report()
-    return files("worst", report.to_json(), worst.page(report, []))
+    return files("worst", report.to_json(), worst.page(report, [*test_cluster.EVENTS]))
 
 
 def of_selftest():
     """Mistakes of which one escaped."""
-    told = list(test_selftest.EVENTS)
+    told = [*test_selftest.EVENTS[:-1], test_cluster.used(), test_selftest.EVENTS[-1]]
     return files("selftest", selftest.to_json(told), selftest.page(told))
 
 
@@ -80,7 +89,7 @@ def survey():
         for vocabulary in ("tekken_240911", "mistral_v7m1_long_name")
     ]  # fmt: skip
     command = "tokgate field --budget 8h --out field"
-    return field.files(field.document(played, "2026-11-20", command, complete=True, speed=True))
+    return field.files(field.document(played, "2026-11-20", command, complete=False, speed=True))
 
 
 STUDIES = {

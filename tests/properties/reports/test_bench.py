@@ -11,8 +11,8 @@ from rich.console import Console
 
 from harness.events import Benched, BenchStarted, Finished, VocabularyLoaded, VocabularyOpened
 from reports import bench
-from reports.blocks import Items, Table, terminal
-from reports.speeds import DOUBT, KINDS, LEAST_ROUNDS, compared, tables
+from reports.blocks import terminal
+from reports.speeds import DOUBT, LEAST_ROUNDS, compared, tables
 
 NASTY = "<script>alert(1)</script>\u202e"
 SMALL, LARGE = SIZES = 1024, 1 << 20
@@ -167,22 +167,14 @@ def test_threads_are_measured_by_the_wall_and_beside_one():
         assert part in said
 
 
-def test_lines_are_sorted_by_the_speed_of_fresh_text_at_the_largest_size():
-    (table,) = tables(usual())
-    assert [line.name for line in table.lines] == ["fast", "wrong", "tiktoken", "slow", NASTY]
-    speeds = [table.lines[0].speed(LARGE, kind) for kind in KINDS]
-    assert [one.best for one in speeds] == pytest.approx([80, 160, 40])
-    assert (table.base, speeds[0].ratio) == ("tiktoken", pytest.approx(10))
+def test_one_alone_is_compared_with_nobody():
     (alone,) = tables(record(cell("fast", SMALL, 80)))
     assert (alone.base, alone.lines[0].speed(SMALL, "fresh").ratio) == ("", 0)
     assert [*tables([])] == []
 
 
-def test_the_terminal_shows_marks_reasons_and_how_sure_a_ratio_is():
-    said = printed(usual())
-    for part in ("wrong ✗", "gave other ids than the trusted implementation", "crashed: "):
-        assert part in said
-    assert ", ahead" not in said, "three rounds tell nothing"
+def test_the_terminal_shows_how_sure_a_ratio_is():
+    assert ", ahead" not in printed(usual()), "three rounds tell nothing"
     base = [1 / 8, 1 / 7, 1 / 8, 1 / 6, 1 / 8, 1 / 7]
     for times, told in (("1.50", "ahead"), ("0.80", "behind"), ("1.00", "no difference")):
         other = timed("other", [one / float(times) for one in base])
@@ -217,25 +209,5 @@ def test_plots_have_all_lines_with_their_spread():
 
 
 def test_the_page_says_who_is_the_fastest_of_those_that_are_right():
-    assert bench.leader([*tables(usual())]) == (
-        "Fastest on source (1 MiB, v): fast with 80.0 MiB/s, 10.0 times tiktoken."
-    )
     wrong = record(cell("wrong", SMALL, 90, answer="different"))
     assert "No implementation with the right answers" in bench.leader([*tables(wrong)])
-
-
-def test_openings_have_a_table_from_the_quickest_down():
-    openings = [
-        opened("slow", 3.0, 0.5),
-        opened("tiktoken", 0.4, 0.3),
-        opened(NASTY, 0.1, 0.1),
-        opened("lost", 0, 0, status="failed", note=f"crashed: {NASTY}", openings=[]),
-    ]
-    (section,) = bench.opening_sections(openings)
-    (table,) = (one for one in section.blocks if isinstance(one, Table))
-    (notes,) = (one for one in section.blocks if isinstance(one, Items))
-    rows = [[cell.text for cell in cells] for _, cells in table.lines]
-    assert [row[0] for row in rows] == [NASTY, "tiktoken", "slow"]
-    assert rows[2][2:] == ["0.25", "3.00", "0.50", "50.0", "40.0", "30.0", "5.0"]
-    assert notes.entries[-1] == f"lost: crashed: {NASTY}"
-    assert "the least of 2 rounds" in printed(record(*openings))

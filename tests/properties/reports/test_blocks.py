@@ -64,8 +64,6 @@ BLOCKS = [
     ),
     Section("More", [Filters([("state", "State", ["a", "b"])])], "more", nav=""),
 ]  # fmt: skip
-OPEN = ["All is well", "a stamp", "one", "A section", "A heading", "tokgate run", "Seed", "inside"]
-FOLDED = ["on the page", "where to click", "in the fold", "a body", "of a plot"]
 
 
 def shown(*blocks):
@@ -76,33 +74,20 @@ def shown(*blocks):
     return page, markdown.render(blocks), printed.getvalue()
 
 
-def test_all_is_on_a_page_what_stands_open_elsewhere_and_nothing_breaks_out():
+def test_nothing_breaks_out_of_any_block():
+    """What each renderer says of them is in the golden files."""
     page, text, printed = shown(*BLOCKS)
     parsed = Parsed(page)
     said = "".join(parsed.text)
-    for told, there, not_there in (
-        (said, [*OPEN, *FOLDED[:-1]], []), (text, OPEN, FOLDED), (printed, OPEN, FOLDED),
-    ):  # fmt: skip
-        assert [one for one in there if one not in told] == []
-        assert [one for one in not_there if one in told] == []
-        assert "\u202e" not in told and "\x1b" not in told
-    assert (parsed.unbalanced, parsed.stack) == ([], [])
+    assert not {"\u202e", "\x1b"} & {*said, *text, *printed}
+    assert (parsed.unbalanced, parsed.stack, "<b>|" in page) == ([], [], False)
     assert said.count(VISIBLE) == 7
-    assert "<b>|" not in page
-    assert all(attrs.get("scope") for attrs in parsed.every("th"))
     links = [one["href"] for one in parsed.every("a")][1:]
     assert links == ["#a", "https://c.example", "#a"]
     assert parsed.every("td")[1]["data-sort"] == "-1"
     assert ("uPlot" in page, "uPlot" in shown(*BLOCKS[2:])[0]) == (True, False)
-    assert text.startswith("## ❔ All is well\n\nbecause\n\na stamp\n\n- one\n")
-    assert "| Name | Fast | Slow |\n| --- | ---: | ---: |" in text
-    assert "| ab |  | 7 |" in text
-    assert r"Said of **&#60;b&#62;" in text
     assert {row.count("|") for row in text.splitlines() if row.startswith("|")} == {4}
     assert "<" not in re.sub(r"(`+).*?\1", "", text, flags=re.DOTALL)  # spans, and fenced lines
-    assert f"Said of {VISIBLE} so." in printed
-    assert re.search(r"\n +Speed +\nName +Fast +Slow", printed)
-    assert re.search(r"1,234 +5", printed)
 
 
 def test_a_link_is_clickable_only_where_it_is_harmless():

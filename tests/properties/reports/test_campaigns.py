@@ -6,8 +6,8 @@ import pytest
 
 from harness.events import Campaign, Outlook
 from reports import write_all
-from reports.blocks import Plot, walk
-from reports.campaigns import curve, together
+from reports.blocks import Plot, markdown, walk
+from reports.campaigns import curve, sections, together
 from reports.trends import history_of
 from tests.properties.reports import records
 
@@ -32,6 +32,13 @@ def test_the_curve_is_the_sum_of_all_targets():
     assert plot.series[0].points == points
     assert together([], 1) == []
     assert [*curve("findings", [(10, 0)])] == []
+
+
+@pytest.mark.parametrize(
+    ("canary", "said"), [(True, "✓ canary found"), (False, "✗ canary not"), (None, "no canary")]
+)
+def test_a_campaign_tells_of_its_canary(canary, said):
+    assert said in markdown.render(sections(event(canary)))
 
 
 def day(number):

@@ -1,7 +1,6 @@
 """Who performed what on a cluster, and what had to be done again."""
 
 import io
-import json
 
 import pytest
 from rich.console import Console
@@ -9,8 +8,6 @@ from rich.console import Console
 from harness.cli.progress import Progress, nodes
 from harness.cluster.usage import Usage
 from harness.events import (
-    ClusterUsed,
-    Finished,
     NodeJoined,
     NodeLeft,
     NodeUsed,
@@ -19,11 +16,6 @@ from harness.events import (
     UnitResumed,
     UnitStarted,
 )
-from harness.studies.selftest.events import SelftestStarted
-from harness.studies.worst.results import Report
-from reports import selftest, summary_json, worst
-from reports.blocks.html import render
-from reports.record import RunRecord
 
 EVENTS = (
     UnitResumed("tekken", "old-1"),
@@ -74,14 +66,6 @@ def test_a_cluster_that_was_waited_for_is_not_slow():
     assert (told.seconds, told.efficiency) == (10, 1)
 
 
-def test_the_summary_has_it():
-    told = json.loads(summary_json.render(RunRecord.from_events([*EVENTS, used()])))["cluster"]
-    assert told["retried"] == {"<second>": 1, "third": 1}
-    assert [(one["unit"], one["node"], one["tries"]) for one in told["units"]] == [
-        ("tekken", "old-1", 1), ("first", "a-1", 1), ("<second>", "a-1", 2),
-    ]  # fmt: skip
-
-
 def test_the_display_shows_it():
     usage = Usage()
     assert nodes(usage) == ""
@@ -96,16 +80,3 @@ def test_the_display_shows_it():
         "node c-3 is excluded because it keeps failing: OSError: no disk",
     }
     assert nodes(usage) == "1 node   1 of 2 slots busy   1 unit done   2 repeated"
-
-
-def test_pages_of_a_selftest_and_of_a_search_say_who_did_what():
-    used = ClusterUsed(10.0, 0.9, 1, 100, nodes=[NodeUsed("node-7", 2, units=1, seconds=9.0)])
-    events = [UnitDone("search 1 of 1", "node-7", 2, 9.0, 100, 12), used]
-    began = SelftestStarted("2026-11-24T00:00", "tokgate selftest", 0, 9.0, "ci", {}, "", 0, [], [])
-    end = Finished(True, "pass", [], 3.0, 0, 0, 0)
-    search = Report("tokgate worst", "mine", "1", "v", 0, 65536, [], complete=True)
-    for told, there in ((events, True), ([], False)):
-        mistakes = [began, *told, end]
-        assert ("cluster" in json.loads(selftest.to_json(mistakes))) is there
-        for page in (selftest.page(mistakes), worst.page(search, told)):
-            assert ("node-7" in render(page)) is there

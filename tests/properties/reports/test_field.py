@@ -1,8 +1,5 @@
 """The page of a survey: what each match came to, and how many of each kind there are."""
 
-import json
-from html import unescape
-
 import pytest
 
 from harness.events import (
@@ -15,7 +12,7 @@ from harness.events import (
     Measured,
     Withdrawn,
 )
-from reports.field import document, files, verdict
+from reports.field import document, verdict
 from reports.record import RunRecord
 from tests.properties.reports import records
 
@@ -56,19 +53,6 @@ def test_what_broke_off_does_not_agree(match, kind, text, detail):
     said = verdict(*match)
     assert (said["kind"], said["text"]) == (kind, text)
     assert detail in said["detail"]
-
-
-def test_the_summary_counts_each_kind():
-    every = [
-        played(ended(), library="right"), played(ended(), library="other"), CUT,
-        (MatchPlayed("none", "1", "", "toy", "ref", "none/toy", "byte-level only"), None),
-    ]  # fmt: skip
-    page = document(every, "2026", "tokgate field", complete=True, speed=False)
-    line = "4 matches: 2 agree, 1 broke off, 1 not run"
-    (_, text), (_, html), (_, markdown) = files(page)
-    assert page["summary"] == json.loads(text)["summary"] == line
-    assert line in unescape(markdown)
-    assert line in html
 
 
 CHOSEN = [f"family-{number}" for number in range(13)]

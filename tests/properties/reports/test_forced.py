@@ -1,10 +1,8 @@
 """Forced tokens in the reports: the table, and failures with both segmentations."""
 
 import base64
-import json
 
 from harness.events import Event, Forced, ForcedCorpus, ForcedWitness
-from reports import FORMATS
 from reports.blocks import Code, Details, Heading, walk
 from reports.blocks.markdown import inline
 from reports.forced import ALIKE_SHOWN, CELLS, EACH, aligned, failures
@@ -87,11 +85,3 @@ def test_the_smallest_stands_beside_the_original_and_failures_are_bounded_by_met
     assert titles == ["<b>orders</b>", *map(str, range(EACH - 1)), "<b>orders</b>"]
     grammars = [one.text for one in walk(shown) if isinstance(one, Code)]
     assert grammars == [small.grammar, dressed.grammar]
-
-
-def test_the_summary_has_the_contract_of_both_commands():
-    summary = json.loads(FORMATS["json"](record(witness())))
-    [row] = summary["canonicality"]
-    assert row["policy"] == row["method"] == "none"
-    assert row["non_canonical_sequences"] == row["non_canonical"] == 3
-    assert (row["tokens"], row["seam"], row["non_canonical_instances"]) == (200, 4, 2)

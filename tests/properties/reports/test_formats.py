@@ -2,7 +2,6 @@
 
 import base64
 import gzip
-import html as markup
 import json
 import math
 import random
@@ -15,19 +14,15 @@ import pytest
 
 from harness.events import (
     ExpectationJudged,
-    FamiliesMeasured,
-    GrowthJudged,
     Measured,
     VocabularyLoaded,
-    Withdrawn,
 )
 from reports import FILES, FORMATS, comment, github, markdown, sarif, write_all
 from reports.faults import FALLBACK, place
 from reports.record import RunRecord
-from tests.properties.reports import records, test_campaigns, test_cluster, test_forced, test_texts
+from tests.properties.reports import records
 from tests.properties.reports.records import SHAPES
 
-EVERY = "annotations html json junit markdown sarif"
 ODD = Measured("x", "v", "f", math.nan, -math.inf, None, "failed", [[1.0, math.nan]], "\ud800")
 
 
@@ -124,78 +119,6 @@ def test_annotations_are_one_line_each_and_few(shape):
 # --- what is said ---------------------------------------------------------------------------------
 
 
-GONE = Withdrawn("llama.cpp", "tekken_240911", "withdrawn after 3 time-outs\nlog")
-LINE = "testing of llama.cpp on tekken_240911 stopped early: withdrawn after 3 time-outs"
-FAMILIES = FamiliesMeasured("toy", 40, [*map(str, range(13))], [*map(str, range(10))])
-CUT_OFF = RunRecord.from_events([*records.opening(), GONE])
-OVER = GrowthJudged("heap", "v", "runs", "time", "linear", "fail", "ours", "exponent 2.00")
-OPEN = replace(OVER, outcome="inconclusive", line="1.2 to 1.4")
-IDLE = ExpectationJudged("b", "not-exercised", "other suite", None, ["tokenizers"])
-
-
-def undecided(check):
-    """Two that are trusted equally differ."""
-    who = ["tiktoken", "tokenizers"]
-    bucket = f"{check}/bpe/text/merges/L/tiktoken<>tokenizers"
-    return records.found(
-        "f-1", b"a", bucket=bucket, check=check, stage="merges", culprits=who, undecided=True
-    )
-
-
-@pytest.mark.parametrize(
-    ("record", "formats", "said"),
-    [
-        (run(GONE), EVERY, "withdrawn after 3 time"),
-        (CUT_OFF, EVERY, "withdrawn after 3 time"),
-        (run(GONE), "junit sarif", LINE),
-        (run(FAMILIES), "html markdown", "no time for growth on 10 of 13 chosen families"),
-        (run(FAMILIES), "json", '"known": 40'),
-        *(
-            (run(undecided(check)), EVERY.replace("json ", ""),
-             "nobody is blamed // -differently from // -trusted ·")
-            for check in ("equivalence", "round-trip")
-        ),
-        (run(IDLE), "html", "1 entry not tested"),
-        (RunRecord.from_events([IDLE]), "html", "-1 entry not tested"),  # of who takes no part
-        (run(reasons=["nothing was compared"]), "annotations",
-         "::error file=tokgate-out/report.html,line=1,title=tokgate:: // nothing was compared"),
-        (records.clean(), "annotations", "-::"),
-        (records.clean(), "sarif", "-double-space"),
-        (records.three(), "sarif", "-double-space"),
-        (records.cut_off(), "annotations", "::warning // -::error"),
-        (run(OVER), "annotations sarif", "heap grows faster than its bound // exponent 2.00"),
-        (run(OPEN), "junit", 'failures="0" // inconclusive: bound linear'),
-        (run(records.cell("heap", "v", "runs", 1.3, "inconclusive"), OPEN), "markdown",
-         "| undecided | heap | runs | v | time | linear | 1.2 to 1.4 |"),
-        (run(test_campaigns.event()), "html",
-         "✓ canary found // the canary <was> found // behaviours 39 4 71 % 1.25 0.12 %"),
-        (run(test_campaigns.event(canary=False)), "html", "✗ canary not found"),
-        (run(test_campaigns.event(canary=None)), "html", "no canary"),
-        (run(*test_cluster.EVENTS, test_cluster.used()), "html markdown",
-         "3 nodes performed 2 units in 9.0 s // 2 were lost and performed again // "
-         "c-3 was excluded because it only failed: OSError: no disk // 3 units in all."),
-        (run(*test_cluster.EVENTS), "html", "3 units in all."),
-        (run(), "html json markdown", "-Cluster // -cluster"),
-        (test_forced.record(), "html",
-         "25.00 % // 7.50 % // no answer within 1 s // a, b should agree, but differ at 2 bound"),
-        (test_forced.record(test_forced.witness()), "html", "a sentence of the grammar // ␣order"),
-        (test_forced.walked(), "html", "Exact forced no wrong token in"),
-        (test_texts.record(test_texts.GIVEN, test_texts.READ, *[test_texts.COMPARED] * 2),
-         "html markdown",
-         "v: 7 documents, 0.0 MiB, all of them, 0.0 MiB/s; duplicates passed over: 1 // "
-         "mine and tiktoken differ from token 2 on v/text (9 tokens, 10 of"),
-        (records.clean(), "html markdown", "-Your texts // -Trends"),
-    ],
-)  # fmt: skip
-def test_a_report_says_what_it_is_to_say(record, formats, said):
-    for name in formats.split():
-        text = re.sub(r"<(style|script)\b.*?</\1>", "", FORMATS[name](record), flags=re.DOTALL)
-        shown = text if name in ("junit", "json") else re.sub(r"<[^>]*>", " ", text)
-        plain = " ".join(markup.unescape(shown).replace("`", "").split())
-        for words in said.split(" // "):
-            assert (words.removeprefix("-") in plain) is (words[0] != "-"), (name, words)
-
-
 def test_inputs_are_kept_exactly():
     inputs = {
         f["id"]: base64.b64decode(f["input_b64"]) for f in json_of(records.nasty())["findings"]
@@ -206,40 +129,6 @@ def test_inputs_are_kept_exactly():
 def test_what_is_no_number_is_null():
     (row,) = json_of(RunRecord.from_events([ODD]))["scaling"]
     assert (row["exponent"], row["low"], row["points"]) == (None, None, [[1.0, None]])
-
-
-def test_junit_says_what_failed_and_what_was_expected():
-    def outcome(record, suite, name):
-        return junit_of(record).find(f"testsuite[@name='{suite}']/testcase[@name='{name}']/*")
-
-    three, where = records.three(), "tekken_240911/text"
-    failed = outcome(three, where, "equivalence: tokenizers")
-    assert failed.get("message").startswith("tokenizers crashed")
-    assert "\\x1b[31mindex out of bounds" in failed.text
-    known = outcome(three, "t5_base/text", "equivalence: tokenizers")
-    assert (known.tag, "per grapheme" in known.get("message")) == ("skipped", True)
-    for record, suite, name, tag in (
-        (three, where, "equivalence: tokenizers", "failure"),
-        (three, where, "equivalence: rs-bpe", "error"),
-        (three, "expectations", "equivalence/gone", "failure"),
-        (three, "gate", "verdict", "failure"),
-        (records.incomplete(), "gate", "verdict", "error"),
-        (run(GONE), "withdrawn", "llama.cpp on tekken_240911", "skipped"),
-        (run(OVER), "scaling", "heap on runs, v, in time", "failure"),
-        (run(OPEN), "scaling", "heap on runs, v, in time", "skipped"),
-    ):
-        assert outcome(record, suite, name).tag == tag
-
-
-def test_growth_is_judged_by_its_bounds():
-    record = records.growing()
-    suite = junit_of(record).find("testsuite[@name='scaling']")
-    assert (suite.get("failures"), suite.get("tests")) == ("2", "42")
-    lines = markdown.render(record).partition("### Growth")[2].splitlines()
-    assert sum(line.startswith("| over its bound | tokenizers | ") for line in lines) == 2
-    # What its own bound lets through is no news.
-    assert not any("bpe.naive" in line for line in lines)
-    assert any(" | sentencepiece | " in line and " | none | " in line for line in lines)
 
 
 def test_markdown_of_nasty_inputs_stays_a_table(monkeypatch):
@@ -337,23 +226,6 @@ def test_a_fault_is_shown_at_a_line_of_the_repository(tmp_path, monkeypatch):
     assert sarif.uri(shown("mine")[0]) == "sub/a%20b.py"
     monkeypatch.setenv("GITHUB_WORKSPACE", str(tmp_path / "other"))
     assert shown("mine", on="toy", **expect) == (FALLBACK, 1)
-
-
-def test_a_comment_says_what_is_new_and_what_is_fixed():
-    old = run(records.found("f-1", b"old"), records.found("f-2", b"both"))
-    new = run(records.found("f-3", b"new"), records.found("f-2", b"both"))
-    text = comment.render(new, old)
-    parts = dict(one.split("\n", 1) for one in text.split("### ")[1:])
-    told = ("New", "new"), ("Still there, and unexpected", "both"), ("Fixed", "old")
-    for heading, data in told:
-        assert f"`'{data}'`" in parts[heading]
-        assert "Token 0 differs: tiktoken and bpe.heap cut after one byte." in parts[heading]
-    assert text.startswith("## ❌ tokgate: FAILED")
-    assert "1 new, 1 still there, 1 fixed" in text
-    alone = comment.render(new)
-    assert "### Unexpected findings\n" in alone
-    assert "`'new'`" in alone
-    assert "### New" not in alone
 
 
 def test_a_comment_is_cut_to_what_github_takes():

@@ -106,30 +106,19 @@ def test_no_character_hides_or_reorders(name, pages):
     assert all(printable(one) == one for one in (*page.text, *values))
 
 
-@pytest.mark.parametrize(
-    ("shape", "said", "left_out"),
-    [
-        ("nasty", [
-            r"'x\u202etxt.exe\u2066 \u05d0\u05d1 1'", "<script>alert(1)</script>",
-            "'<' + 'é' * 500000 + '>'", "RIGHT-TO-LEFT OVERRIDE", "thread 'main' panicked",
-            "python findings/f-bidi/repro.py", "they part here", "tokenizers as bpe.heap",
-        ], []),
-        ("three", ["endfirst difference", "Growth"], []),  # marked where an output ends, too
-        ("incomplete", ["INCOMPLETE", "Incomplete"], ["Growth", "Forced", "Trends", "Your texts"]),
-        ("cut_off", ["INCOMPLETE"], []),
-        ("empty", ["INCOMPLETE"], []),
-        ("clean", [], ["Incomplete"]),
-    ],
-)  # fmt: skip
-def test_a_page_says_what_it_is_to_say(shape, said, left_out, pages):
-    text, page = pages[shape]
-    shown = "".join(page.text)
-    assert [one for one in said if one not in shown] == []
-    assert [one for one in left_out if one in shown] == []
-    assert ("uPlot" in text) is ('class="plot"' in text)
-    number = len(records.NASTY) if shape == "nasty" else 0
-    assert shown.count("first difference") >= 2 * number
-    assert shown.count("they part here") >= number
+def test_nasty_inputs_are_read_as_they_are(pages):
+    shown = "".join(pages["nasty"][1].text)
+    for said in (
+        r"'x\u202etxt.exe\u2066 \u05d0\u05d1 1'", "<script>alert(1)</script>",
+        "'<' + 'é' * 500000 + '>'", "RIGHT-TO-LEFT OVERRIDE",
+    ):  # fmt: skip
+        assert said in shown
+    assert shown.count("first difference") >= 2 * len(records.NASTY)
+
+
+def test_only_who_draws_has_the_program(pages):
+    texts = [pages[name][0] for name in SHAPES]
+    assert all(("uPlot" in text) is ('class="plot"' in text) for text in texts)
 
 
 def test_many_findings_start_folded(pages):

@@ -18,23 +18,6 @@ def made(found, **more):
     return issue.render(found, RunRecord.from_events([began]), SCRIPT)
 
 
-def test_it_has_versions_input_both_rows_and_the_reproducer():
-    text = made(records.found("f-1", "naïve".encode()))
-    title, *_ = text.splitlines()
-    assert (
-        title == "## tokenizers splits the text differently from tiktoken and bpe.heap: `'naïve'`"
-    )
-    for part in (
-        "```\n'naïve'\n```", "`6e 61 c3 af 76 65`",
-        "| tiktoken, bpe.heap | **`n`** `a` `\\xc3` `\\xaf` `v` `e` | **1110** 1097 1195 1175",
-        "| tokenizers | **`na`** `ï` `ve` | **1110** 1195",
-        "| tiktoken | 0.9 |", "| tokenizers | 1.2 |",
-        "--impl pip:tiktoken==0.9 --impl pip:tokenizers==1.2 --hex 6e61c3af7665",
-        f"````\n{SCRIPT.strip()}\n````",  # longer than any fence within
-    ):  # fmt: skip
-        assert part in text
-
-
 @pytest.mark.parametrize(
     ("folder", "spec", "told"),
     [

@@ -43,21 +43,6 @@ def test_the_end_fits_on_twelve_lines(count, reasons, notes, text):
     assert sum(line.startswith("  f-") for line in shown) >= min(count, 3)
 
 
-def test_the_end_says_what_differs_and_what_was_not_tested():
-    found = [records.found(f"f-{number:08}", b"aa") for number in range(9)]
-    notes = ["growth is clear", "not tested: toy_runs (no time)"]
-    finished = ended(["9 unexpected findings: x", "known differences are gone"], notes)
-    shown = printed(closing(finished, "9 findings", Path("r.html"), found))
-    assert shown[1] == (
-        "  f-00000000: 'aa' on tekken_240911: tokenizers splits the text differently fro…"
-    )
-    assert shown[2].startswith("    Token 0 differs: tiktoken")
-    assert shown[7:] == [
-        "  and 6 more findings", "  known differences are gone", "  not tested: toy_runs (no time)",
-        "  growth is clear", "  r.html",
-    ]  # fmt: skip
-
-
 @pytest.mark.parametrize("verbose", [False, True])
 def test_a_log_has_findings_and_only_on_request_what_is_loaded(verbose, monkeypatch):
     monkeypatch.setattr(Display, "verbose", verbose)

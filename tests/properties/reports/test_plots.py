@@ -1,14 +1,13 @@
 """Plots: what is drawn, what its table says, nothing drawn from nothing."""
 
 import math
-import re
 from pathlib import Path
 
 import pytest
 
 import reports
 from harness.events import Measured
-from reports.blocks import Axis, Page, Plot, Series, html
+from reports.blocks import Axis, Page, html
 from reports.blocks.html import PLOT_SCRIPTS
 from reports.blocks.units import count, duration, figure, per_cent, rate, size, usable, writer
 from reports.growth import plot
@@ -44,15 +43,6 @@ def test_what_no_logarithm_has_is_left_out():
     assert plot([row([[0.0, 0.0]])], {}, {}) is None
     alone = told(plot([row([[1000.0, 1e-3]])], {}, {"own"}))
     assert [(one["name"], one["tone"]) for one in alone["series"]] == [("own", 0)]
-
-
-def test_the_table_has_what_is_drawn():
-    sizes, times = Axis("size", "input", 2), Axis("time", "", 10)
-    one = Series("a <b>", [(1024.0, 0.5), (2048.0, 1.0)], 0)
-    other = Series("c", [(2048.0, 2e-3)], 1)
-    text = page_of(Plot("both", sizes, times, [one, other]))
-    cells = re.findall(r"<t[hd]\b[^>]*>(.*?)</t[hd]>", text)
-    assert cells == ["", "1 KiB", "2 KiB", "a &lt;b&gt;", "500 ms", "1 s", "c", "", "2 ms"]
 
 
 def test_units():

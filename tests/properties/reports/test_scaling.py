@@ -6,10 +6,11 @@ import sys
 
 import pytest
 
-from harness.events import GrowthJudged, Measured
+from harness.events import GrowthJudged
 from reports import growth, html
 from reports.blocks import Details, Figure, Span, Table, markdown, walk
 from reports.record import RunRecord
+from tests.doubles.tables import rows
 from tests.properties.reports import records
 from tests.properties.reports.records import cell
 
@@ -29,17 +30,18 @@ def judged(family, outcome, line=""):
     return GrowthJudged("mine", "v", family, "time", "n log n", outcome, "because", line)
 
 
-@pytest.mark.parametrize(
-    ("time", "steps", "told"),
-    [
-        ("linear", None, "linear"),
-        ("inconclusive", "linear", "linear"),
-        ("linear", "superlinear", "superlinear"),
-        ("superlinear", "linear", "superlinear"),
-        ("inconclusive", "inconclusive", "inconclusive"),
-        ("failed", "linear", "failed"),
-    ],
-)
+MEASURES = """
+linear       |              | linear
+inconclusive | linear       | linear
+linear       | superlinear  | superlinear
+superlinear  | linear       | superlinear
+inconclusive | inconclusive | inconclusive
+failed       | linear       | failed
+"""
+"""What time comes to, what steps do, if they were counted, and what is told."""
+
+
+@pytest.mark.parametrize(("time", "steps", "told"), rows(MEASURES))
 def test_an_exact_measure_settles_a_doubt_and_nothing_hides_a_fault(time, steps, told):
     exact = [cell("a", "v", "f", 1.0, steps, measure="steps")] if steps else []
     events = [*exact, cell("a", "v", "f", 1.0, time)]
@@ -50,7 +52,7 @@ def test_an_exact_measure_settles_a_doubt_and_nothing_hides_a_fault(time, steps,
 
 
 def test_the_worst_family_comes_first_and_a_broken_bound_is_shown():
-    rows, [field], figures = shown(
+    told, [field], figures = shown(
         cell("mine", "v", "good", 1.0, "linear"),
         judged("good", "pass"),
         cell("mine", "v", "open", 1.4, "inconclusive"),
@@ -59,8 +61,8 @@ def test_the_worst_family_comes_first_and_a_broken_bound_is_shown():
         judged("bad", "fail", line="exponent 2.00"),
         cell("mine", "w", "free", 2.0, "superlinear"),
     )
-    assert rows[0] == ["over its bound", "mine", "bad", "v", "time", "n log n", "exponent 2.00"]
-    assert [row[2:6:3] for row in rows[1:]] == [["free", "none"], ["open", "n log n"]]
+    assert told[0] == ["over its bound", "mine", "bad", "v", "time", "n log n", "exponent 2.00"]
+    assert [row[2:6:3] for row in told[1:]] == [["free", "none"], ["open", "n log n"]]
     captions = [markdown.inline(one.caption).split("**")[1] for one in figures]
     assert captions == ["bad", "open", "good", "free"]
     assert (field.style, "bound n log n: fail" in field.hint) == ("cell superlinear broken", True)
@@ -91,23 +93,3 @@ def test_a_night_of_measurements_fits_the_page():
     targets = set(re.findall(r'href="#(growth-[^"]+)"', page))
     assert targets == set(re.findall(r'<figure id="([^"]+)"', page)) != set()
     assert page.count("✗ 1.98") == 8 * 40
-
-
-def test_worst_timings_are_by_what_a_byte_costs_in_the_end():
-    def points(law, number, base):
-        return [[256.0 * 2**i, base * (256.0 * 2**i) ** law] for i in range(number)]
-
-    rows = [
-        Measured("fast", "v", f"f{i}", 1.0, 0.9, 1.1, "linear", points(1, 9, 1e-9 * (1 + i)))
-        for i in range(9)
-    ]
-    told = {"expression": "b'a' * n"}
-    stopped = Measured(
-        "slow", "v", "runs", 2.0, 1.9, 2.1, "superlinear", points(2, 5, 1e-8), **told
-    )
-    steps = cell("a", "v", "f", 1.0, "linear", measure="steps")
-    [table] = growth.worst([*rows, stopped, steps])
-    slow, fast = ([markdown.inline(c.text) for c in cells] for _, cells in table.lines)
-    assert slow[:3] == ["slow", "runs superlinear", "4 KiB"]
-    assert table.rows[0][-1].blocks[0].text == told["expression"]
-    assert (fast[0], fast[1], fast[4], fast[5]) == ("fast", "f8", "9 ns", "1.8")

@@ -27,6 +27,7 @@ from impls.forced.interface import Context
 from impls.interface import Unsupported
 from tests.breadth import thorough_from
 from tests.doubles.command import here, tokgate
+from tests.doubles.tables import rows
 from tests.properties.impls.bpe_vocabularies import vocabulary
 
 HEALED = "healed:tokens=4"
@@ -228,19 +229,19 @@ def test_the_record_goes_on_and_merges(tmp_path, hunt):
     assert not replace(hunt, task=replace(hunt.task, seed=1), tried=Counter()).tried
 
 
-@pytest.mark.parametrize(
-    ("options", "said"),
-    [
-        ([], "--vocab"),
-        (["--vocab=toy_merges", "--budget=soon"], "--budget"),
-        (["--vocab=toy_merges", "--policy=best"], "--policy"),
-        (["--vocab=toy_wordpiece"], "toy_wordpiece"),
-        (["--replay=nowhere.json"], "nowhere.json"),
-        (["--replay=shipped", "--vocab=toy_unigram"], "none of them is for toy_unigram"),
-    ],
-)
+MISTAKES = """
+                                      | --vocab
+--vocab=toy_merges --budget=soon      | --budget
+--vocab=toy_merges --policy=best      | --policy
+--vocab=toy_wordpiece                 | toy_wordpiece
+--replay=nowhere.json                 | nowhere.json
+--replay=shipped --vocab=toy_unigram  | none of them is for toy_unigram
+"""
+
+
+@pytest.mark.parametrize(("options", "said"), rows(MISTAKES))
 def test_each_mistake_is_one_line(options, said, tmp_path):
-    ran = here("adversary", *options, f"--out={tmp_path / 'out'}")
+    ran = here("adversary", *options.split(), f"--out={tmp_path / 'out'}")
     assert ran.returncode == exit_statuses.USAGE, ran.stderr
     line = ran.stderr.strip().splitlines()[-1]
     assert line.startswith("tokgate: ")

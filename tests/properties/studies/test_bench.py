@@ -22,6 +22,7 @@ from impls.external_times import Timed
 from impls.interface import Mode, Unsupported
 from tests.breadth import thorough_from
 from tests.doubles.command import here, tokgate
+from tests.doubles.tables import rows
 
 PLUGIN = """
 import os, time
@@ -307,26 +308,20 @@ def test_planted_implementations_are_told_apart(plugin, tmp_path):
     assert "wrong ✗" in done.stdout
 
 
-@pytest.mark.thorough  # a whole benchmark
-def test_ids_are_checked_against_one_that_is_not_measured(plugin, tmp_path):
-    done = tokgate("bench", *FEW, "--mode=text", "--cold=0", *impls(plugin, "Wrong"),
-                   folder=tmp_path)  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    cells = [(c["row"], c["answer"], c["trusted"]) for c in recorded(tmp_path)["cells"]]
-    assert cells == [("wrong", "different", "tiktoken")]
+MISTAKES = """
+--size huge     | --size 'huge'
+--input poems   | one of source
+--input no      | one of source
+--input .       | one of source
+--mode fast     | use one of text, raw
+--impl gigatokn | did you mean 'gigatoken'?
+"""
 
 
 def test_mistakes_are_one_line(tmp_path):
     (tmp_path / "no").write_bytes(b"\xff")
-    for option, value, words in (
-        ("--size", "huge", "--size 'huge'"),
-        ("--input", "poems", "one of source"),
-        ("--input", str(tmp_path / "no"), "one of source"),
-        ("--input", str(tmp_path), "one of source"),
-        ("--mode", "fast", "use one of text, raw"),
-        ("--impl", "gigatokn", "did you mean 'gigatoken'?"),
-    ):
-        done = here("bench", option, value, folder=tmp_path)
+    for option, words in rows(MISTAKES):
+        done = here("bench", *option.split(), folder=tmp_path)
         assert done.returncode == 2, done.stderr
         assert words in done.stderr
         assert len(done.stderr.strip().splitlines()) == 1

@@ -1,21 +1,16 @@
 """The benchmark of false alarms: its plan, its judgement of made-up records, its table."""
 
-from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from harness.events import BatchDone, GrowthJudged, Withdrawn
-from tests.benchmarks import false_alarms
 from tests.benchmarks.false_alarms import (
     GATES,
     PLANTED,
     SLOW,
     Run,
     judged,
-    plan,
-    result_of,
-    table,
     upper_bound,
 )
 from tests.doubles.made import found, grown
@@ -42,18 +37,6 @@ def gone(name):
 
 def wrong_of(kind, *events, status=0):
     return judged(Run(kind, 0, False, 0), [DONE, *events], status, 60.0).wrong
-
-
-def test_every_condition_occurs_and_a_plan_is_always_the_same():
-    runs = plan(KINDS, LOADS, 100, 2, 0.1)
-    seen = Counter((run.kind, run.load) for run in runs)
-    assert set(seen) == {(kind, load) for kind in KINDS for load in LOADS}
-    assert sum(run.kind in GATES for run in runs) == 100
-    assert {seen[kind, load] for kind, load in seen if kind in PLANTED} == {2}
-    assert 0 < sum(run.cold for run in runs) < len(runs) / 4
-    assert runs == plan(KINDS, LOADS, 100, 2, 0.1)
-    assert len({run.name for run in runs}) == len(runs)
-    assert plan(["run"], [0], 1, 0, 0)[0].command() == ["run"]
 
 
 @pytest.mark.parametrize(
@@ -108,18 +91,3 @@ def test_of_the_slow_one_nothing_is_said_and_it_starves_nobody():
     held_up = replace(DONE, exercised={"survival": {"bpe.heap": 11}})
     assert wrong_of(SLOW, held_up) == ["starved: bpe.heap had 11 cases, mini-slow 10"]
     assert "never judged" in judged(Run(SLOW, 0, False, 0), [], 0, 1.0).wrong[0]
-
-
-def test_the_table_is_made_of_results_on_disk(tmp_path, monkeypatch):
-    runs = [Run("run", 0, False, 0), Run("run", 0, False, 1), Run("mini-grow", 4, False, 0)]
-
-    def made(run, folder):
-        return judged(run, [died("a")] * run.nth, 0, 60.0)
-
-    monkeypatch.setattr(false_alarms, "carried_out", made)
-    some = [result_of(run, tmp_path / run.name) for run in runs]
-    monkeypatch.delattr(false_alarms, "carried_out")  # the same command goes on
-    assert [result_of(run, tmp_path / run.name) for run in runs] == some
-    lines = table(some).splitlines()
-    assert "| run | 0 | 2 (0) | 1 (at most 97.5%) | 60 |" in lines
-    assert "- `mini-grow-load4-warm-000`: missed: mini-grow was not named" in lines

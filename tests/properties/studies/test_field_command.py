@@ -5,9 +5,7 @@ import pytest
 from corpora.vocabularies import sources
 from harness.engine import selection
 from harness.engine.suites import Budget
-from harness.events import MatchPlayed
 from harness.studies.survey.plan import done, libraries, matches, plan_of, reference_of
-from reports.field import document, files
 from tests.doubles.command import tokgate
 from tests.properties.impls.test_peers import ranked
 
@@ -50,11 +48,3 @@ def test_only_what_was_played_as_planned_is_done(tmp_path):
     for folder, cases, there in ((run, 40, True), (run, 41, False), (run / "absent", 40, False)):
         plan = plan_of(match, ["equivalence"], Budget(cases=cases), 0, "smoke")
         assert done(folder, plan) is there
-
-
-def test_what_is_not_run_stands_on_the_page_with_its_reason():
-    one = MatchPlayed("lib", "1.0", "", "v<1>", "tiktoken", "lib/v", "byte-level only")
-    page = document([(one, None)], "2026", "tokgate field", complete=False, speed=False)
-    _, (_, html), (_, markdown) = files(page)
-    assert "v&lt;1&gt;" in html and "byte-level only" in html and "Interrupted" in html
-    assert "| lib" in markdown

@@ -17,6 +17,7 @@ from harness.studies.forced.pool import Worker, results
 from harness.studies.forced.results import Tally, Walked, total
 from harness.studies.forced.run import ForcedPlan, chosen, judged
 from harness.studies.forced.study import SCHEMAS, walk_sample
+from tests.doubles.tables import rows
 
 KEYS = {
     "type": "object",
@@ -27,25 +28,31 @@ KEYS = {
 GOOD = SchemaCase("good", KEYS, (b'{"orderId":1}',))
 
 
-@pytest.mark.parametrize(
-    ("corpus", "vocab", "policies", "said"),
-    [
-        ("nowhere", "toy_bytes", [], "corpus nowhere"),
-        ("{}/empty", "toy_bytes", [], "holds no .json"),
-        ("{}/rubbish", "toy_bytes", [], "is not JSON"),
-        ("own", "toy_bytes", ["best"], "--policy 'best'"),
-        ("own", "no_such", [], "no_such"),
-        ("own", "toy_wordpiece", ["none"], "forced tokens of"),
-        ("own", "toy_merges", ["none"], "no tokens for JSON"),
-    ],
-)
+MISTAKES = """
+nowhere    | toy_bytes     |      | corpus nowhere
+{}/empty   | toy_bytes     |      | holds no .json
+{}/rubbish | toy_bytes     |      | is not JSON
+own        | toy_bytes     | best | --policy 'best'
+own        | no_such       |      | no_such
+own        | toy_wordpiece | none | forced tokens of
+own        | toy_merges    | none | no tokens for JSON
+"""
+"""A corpus, a vocabulary, a policy, if one is named, and what is said."""
+
+
+@pytest.mark.parametrize(("corpus", "vocab", "policies", "said"), rows(MISTAKES))
 def test_each_mistake_is_named(corpus, vocab, policies, said, tmp_path):
     for name in ("empty", "rubbish"):
         (tmp_path / name).mkdir()
     (tmp_path / "rubbish" / "a.json").write_text("{")
     with pytest.raises((SelectionError, VocabularyError)) as raised:
         command(
-            corpus.format(tmp_path), vocab, policy=policies, limit=1, jobs=1, out=tmp_path / "o"
+            corpus.format(tmp_path),
+            vocab,
+            policy=policies.split(),
+            limit=1,
+            jobs=1,
+            out=tmp_path / "o",
         )
     assert said in str(raised.value)
     assert "\n" not in str(raised.value)

@@ -1,6 +1,5 @@
-"""Campaigns as users have them: the command, its memory, its arms, its canary."""
+"""Campaigns as users have them: their memory, their arms, their canary, their rounds and time."""
 
-import json
 import re
 import threading
 from dataclasses import replace
@@ -12,12 +11,16 @@ from harness.cli.commands.fuzz import resumed
 from harness.cli.progress import CampaignProgress
 from harness.core.output import OutputError
 from harness.engine.selection import SelectionError, participants
+from harness.engine.suites import Budget
+from harness.events import BatchDone
 from harness.ledger import trends
 from harness.ledger.engine import open_database
 from harness.ledger.store import history
 from harness.studies.campaigns import session
+from harness.studies.campaigns.session import TURN_SECONDS, turn
 from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.store import CampaignStore, difference
+from harness.studies.fuzz import run as campaign
 from harness.studies.fuzz import run as fuzzing
 from harness.studies.fuzz.arms import CORPUS, STRUCTURED, structured
 from harness.studies.fuzz.coverage import COVERAGE, covered, interpreted, targets
@@ -28,7 +31,6 @@ from harness.studies.selftest import canary as planted
 from harness.verdict.expectations import Example, Expectation
 from impls.interface import Mode
 from tests.breadth import thorough
-from tests.doubles.command import tokgate
 from tests.doubles.fuzz_campaign import WRONG, everything, no_processes, run, small_plan
 
 __all__ = ["no_processes"]
@@ -37,22 +39,6 @@ TOY = sources.resolve("toy_bytes")
 HERE = ("--vocab=toy_bytes", "--impl=bpe.naive", f"--impl={WRONG}:OneToken")
 PAIR = ("tests.faults.durability.inside:Errs",)
 PLAIN = (*HERE, "--no-structured", "--no-coverage", "--no-canary")
-
-
-@pytest.mark.thorough  # whole campaigns, several of them
-def test_a_campaign_tells_what_is_new_once_and_goes_on(tmp_path):
-    def told(status, said, *options):
-        done = tokgate("fuzz", *PLAIN, *options, f"--out={tmp_path}")
-        assert (done.returncode, said in done.stderr) == (status, True), done.stderr
-        return done.stderr.count("\n"), json.loads((tmp_path / "campaign.json").read_text())
-
-    _, about = told(1, "new equivalence/bpe/raw/text", "--budget=300cases")
-    assert about["new"] and about["outlooks"][0]["seen"] > 100
-    _, about = told(1, "0 new findings, 1 known", "--budget=900cases")
-    assert (about["new"], about["cases"]) == ([], 900)
-    lines, _ = told(2, "was started with seed 0, not 1; give the same options", "--seed=1")
-    assert lines == 1
-    told(1, "0 new findings, 1 known", "--budget=300cases", "--seed=1", "--anew")
 
 
 def test_where_none_is_named_vocabularies_are_drawn_too():
@@ -85,9 +71,9 @@ def test_a_campaign_is_held_by_one_process(tmp_path, monkeypatch):
 def test_a_campaign_of_other_options_is_refused_or_restarts(tmp_path):
     where = str(tmp_path / "x.db")
 
-    def begun(seed, **more):
+    def begun(seed, anew=False, **more):
         store = CampaignStore(where, "a", **more)
-        store.begin({"seed": seed}, anew=False)
+        store.begin({"seed": seed}, anew=anew)
         return store
 
     first = begun(1)
@@ -99,6 +85,7 @@ def test_a_campaign_of_other_options_is_refused_or_restarts(tmp_path):
     second = begun(2, restarts=True)
     assert (second.mark != first.mark, second.known()) == (True, {"f-1"})
     assert first.parts("toy") == second.parts("toy") == {}
+    assert begun(3, anew=True).known() == {"f-1"}
 
 
 def test_a_folder_of_something_else_is_left_alone(tmp_path):
@@ -317,3 +304,38 @@ def test_a_campaign_has_to_find_the_canary(tmp_path, monkeypatch, found):
     assert made.campaign.canary is found
     assert made.finished.exit_status == (0 if found else 1)
     assert found or "the canary was not found" in made.finished.reasons[0]
+
+
+# Rounds and time.
+
+
+def test_in_a_short_session_each_target_has_its_turn():
+    assert turn(None, 1, 24) == TURN_SECONDS
+    assert turn(3600.0, 2, 24) == TURN_SECONDS
+    assert turn(60.0, 1, 6) == 10.0
+    assert turn(60.0, 2, 6) == 20.0
+
+
+def test_what_a_campaign_needs_is_made_before_its_time_begins(monkeypatch, tmp_path):
+    told = []
+    monkeypatch.setattr(campaign, "prepare", lambda *given: told.append("prepared"))
+    monkeypatch.setattr(campaign.Session, "run", lambda *given: told.append("begun"))
+    made = small_plan(60, ("bpe.heap",))
+    run(made, str(tmp_path / "x.db"), tmp_path / "out")
+    assert told == ["prepared", "begun"]
+
+
+@pytest.mark.parametrize("named", [True, False])
+def test_what_was_named_has_a_round_though_the_time_is_over(no_processes, tmp_path, named):
+    made = small_plan(60, ("bpe.heap",), ("toy_bytes", "toy_ties", "toy_acbb"))
+    asked = {"vocabularies": list(made.plan.vocabularies)} if named else {}
+    plan = replace(made.plan, budget=Budget(seconds=1e-3), asked=asked, jobs=1)
+    record = run(replace(made, plan=plan), str(tmp_path / "x.db"), tmp_path / "out")
+    done = {event.contract for event in record.events if isinstance(event, BatchDone)}
+    reached = {one.split("/")[0] for one in done}
+    if named:
+        assert reached == {"toy_bytes", "toy_ties", "toy_acbb"}
+        assert record.finished.exit_status == 0, record.finished.reasons
+        assert "to test what you named on" in " ".join(record.finished.notes)
+    else:
+        assert len(reached) < 3

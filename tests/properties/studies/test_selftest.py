@@ -1,7 +1,6 @@
 """``tokgate selftest``: what is put down to whom, what counts as caught, the tables."""
 
 import base64
-import json
 from dataclasses import asdict, replace
 
 import msgspec
@@ -31,7 +30,6 @@ from harness.studies.selftest.events import (
 from harness.studies.selftest.groups import Hunted, Shown
 from harness.studies.selftest.run import Selftest, make_plan, verdict
 from impls.interface import About, Mode
-from reports.selftest import by_check, by_generator, idle, to_json
 
 RAW = Mode(pretokenize=False)
 NAME = "merging.rightmost-tie"
@@ -223,25 +221,6 @@ EVENTS = [
     Finished(True, "fail", ["c escaped: Wrong."], 12.0, 193, 0, 1),
 ]  # fmt: skip
 """A selftest in which one of three mistakes escaped."""
-
-
-def test_the_tables_of_generators_and_checks():
-    edge, tokens, json_ = lines = by_generator(EVENTS)
-    assert (edge["tried"], edge["caught"], edge["alone"], edge["median_cases"]) == (3, 1, [], 3)
-    assert (tokens["caught"], tokens["alone"], tokens["median_cases"]) == (2, ["b"], 7)
-    assert (tokens["cases"], json_["caught"]) == (50, 0)
-    assert idle(lines) == ["The generator json caught nothing in 40 cases."]
-    survival, equivalence = by_check(EVENTS)
-    assert (survival["tried"], survival["caught"], survival["alone"]) == (1, 1, [])
-    assert (equivalence["tried"], equivalence["caught"]) == (2, 2)
-    assert (equivalence["alone"], equivalence["median_seconds"]) == (["a"], 2.5)
-
-
-def test_the_json():
-    told = json.loads(to_json(EVENTS))
-    assert (told["verdict"], told["median_seconds"], told["median_cases"]) == ("fail", 2.5, 14)
-    assert [one["name"] for one in told["generators"]] == ["edge", "tokens", "json"]
-    assert [one["name"] for one in told["mistakes"]] == ["a", "b", "c"]
 
 
 @pytest.mark.parametrize(

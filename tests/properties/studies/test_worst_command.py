@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.doubles.command import TOKGATE, here, tokgate
+from tests.doubles.tables import rows
 
 SLOW = f"{Path(__file__).parents[2] / 'doubles' / 'slow_on_punctuation.py'}:IMPLEMENTATION"
 OPTIONS = ("worst", "--impl", SLOW, "--vocab", "toy_bytes", "--withhold", "all", "--size", "16KB")
@@ -52,56 +53,18 @@ def test_it_finds_what_is_planted_and_goes_on_after_an_interruption(tmp_path):
     assert families.read_text().count("[[family]]") == len(report["found"])
 
 
-def test_mistakes_are_one_line(tmp_path):
-    for options, fault in (
-        (("--budget", "20000cases"), "give a time"),
-        (("--size", "2MB"), "4KB to 1MB"),
-        (("--withhold", "nothing"), "no such family"),
-        (("--grey",), "own source"),
-        (("--impl", SLOW), "one implementation"),
-    ):
-        done = here(*OPTIONS, *options, folder=tmp_path)
-        assert done.returncode == 2, done.stderr
-        assert fault in done.stderr
-        assert "Traceback" not in done.stderr
-
-
-HANGING = """
-import time
-from impls.interface import About
-
-
-class Encoder:
-    def encode(self, data, mode):
-        if data.count(b" ") < len(data) // 20:  # no prose
-            time.sleep(600)
-        return list(data)
-
-
-class Implementation:
-    about = About(name="hanging", version="1.0")
-
-    def supports(self, vocabulary, mode):
-        return None
-
-    def load(self, vocabulary):
-        return Encoder()
-
-
-IMPLEMENTATION = Implementation()
+MISTAKES = """
+--budget 20000cases | give a time
+--size 2MB          | 4KB to 1MB
+--withhold nothing  | no such family
+--grey              | own source
+--impl bpe.naive    | one implementation
 """
 
 
-@pytest.mark.thorough  # a whole search
-def test_a_request_in_flight_is_cut_off_at_the_end(tmp_path):
-    (tmp_path / "hanging.py").write_text(HANGING)
-    done = tokgate(
-        "worst", "--impl", "hanging.py:IMPLEMENTATION", "--vocab", "toy_bytes", "--size", "4KB",
-        "--no-keep", "--budget", "6s", "--json", "--out", "out", folder=tmp_path,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("searching for the worst inputs of hanging on toy_bytes for 6 s")
-    report = json.loads(done.stdout)
-    # One request would be waited for 20 s, and then asked again alone.
-    assert 6 <= report["spent"] < 20
-    assert report["complete"]
+def test_mistakes_are_one_line(tmp_path):
+    for options, fault in rows(MISTAKES):
+        done = here(*OPTIONS, *options.split(), folder=tmp_path)
+        assert done.returncode == 2, done.stderr
+        assert fault in done.stderr
+        assert "Traceback" not in done.stderr

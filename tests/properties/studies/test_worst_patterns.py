@@ -1,10 +1,8 @@
 """Patterns as inputs, lines of Python and files; minimising; finals; what is told."""
 
 import random
-from dataclasses import asdict
 
 import pytest
-from rich.console import Console
 
 from corpora.families import user
 from corpora.families.pattern import Pattern, Pump, repeated
@@ -15,12 +13,9 @@ from harness.core.outcomes import Status
 from harness.studies.worst.finals import MOST_ROUNDS, STAY, finals, polished, smallest_deaths
 from harness.studies.worst.patterns import MOST_BYTES, Breeder, read, seeds, smallest, written
 from harness.studies.worst.plan import ALL, chosen_families
-from harness.studies.worst.results import Entry, Report, as_families, report_of
+from harness.studies.worst.results import Entry, Report, as_families
 from harness.studies.worst.state import Aim, Candidate, Death, Sizes
-from reports.blocks import html, terminal
-from reports.worst import page, verdict
 from tests.doubles.planted_costs import A_BYTE, Planted, gauge_of, many, runs
-from tests.properties.reports.drawn import plot_of
 
 LESS = 24
 """Bytes that the third variant may lack: two steps of a wide character in each of two pumps, and
@@ -203,20 +198,6 @@ def report():
     ]  # fmt: skip
     made.complete, made.compared = True, 4
     return made
-
-
-def test_the_page_and_the_table_say_what_was_found():
-    assert report_of(asdict(report())) == report()
-    assert "2.00 times the worst listed family" in verdict(report())
-    shown = html.render(page(report(), []))
-    assert len(plot_of(shown)["series"]) == 3, "what was found, what is listed, and prose, in one"
-    assert "killed by SIGSEGV &lt;b&gt;" in shown
-    console = Console(width=120, record=True)
-    for part in terminal.render(page(report(), []).blocks):
-        console.print(part)
-    text = console.export_text()
-    for part in ("16.0", "no answer", "(b'#' * n)[:n]", "2.00 (1.90 to 2.10)", "at 5,000 bytes"):
-        assert part in text
 
 
 def test_results_become_families_with_their_reasons():

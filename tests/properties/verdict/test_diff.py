@@ -1,7 +1,6 @@
 """Two runs compared: nothing that the second run could not see counts as fixed."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import given
@@ -9,12 +8,10 @@ from hypothesis import strategies as st
 
 from harness.events import BatchDone, Counted
 from harness.verdict.coverage import Coverage
-from harness.verdict.diff import CHANCE, Growth, State, compare
+from harness.verdict.diff import CHANCE, State, compare
 from tests.doubles.command import here
 from tests.doubles.made import found, grown, opened, started, write_record
-
-if TYPE_CHECKING:
-    pass
+from tests.doubles.tables import rows
 
 VERSIONS = {"tokgate": "1", "mine": "2"}
 
@@ -125,26 +122,27 @@ def test_findings_are_compared_by_cause_and_comparison(old, new, said, news):
     assert not news or diff.changes[0].example == new[-1]
 
 
-@pytest.mark.parametrize(
-    ("before", "after", "state"),
-    [
-        ("linear", "superlinear", Growth.WORSE),
-        ("inconclusive", "failed", Growth.WORSE),
-        ("linear", "failed", Growth.WORSE),
-        ("inconclusive", "superlinear", Growth.CHANGED),
-        ("superlinear", "linear", Growth.BETTER),
-        ("superlinear", "inconclusive", Growth.CHANGED),
-        ("superlinear", "failed", Growth.CHANGED),
-        ("linear", "inconclusive", Growth.CHANGED),
-        ("superlinear", None, Growth.NOT_OBSERVED),
-        ("linear", "linear", None),
-        ("linear", None, None),
-    ],
-)
+GROWTH = """
+linear       | superlinear  | worse
+inconclusive | failed       | worse
+linear       | failed       | worse
+inconclusive | superlinear  | changed
+superlinear  | linear       | better
+superlinear  | inconclusive | changed
+superlinear  | failed       | changed
+linear       | inconclusive | changed
+superlinear  |              | not observed
+linear       | linear       |
+linear       |              |
+"""
+"""A verdict, that of the new run (none: it was not measured), and what is said of the two."""
+
+
+@pytest.mark.parametrize(("before", "after", "state"), rows(GROWTH))
 def test_growth(before, after, state):
     diff = compare(run(grown(before)), run(*([grown(after)] if after else [])))
-    assert [row.state for row in diff.scaling] == ([state] if state else [])
-    assert diff.new is (state is Growth.WORSE)
+    assert [row.state.value for row in diff.scaling] == ([state] if state else [])
+    assert diff.new is (state == "worse")
 
 
 def test_the_command(tmp_path):

@@ -2,7 +2,6 @@
 
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING
 
 import numpy as np
 import pytest
@@ -14,9 +13,6 @@ from harness.workers.meters import interpreted, steps
 from impls.interface import Mode
 from impls.pretokenize.character_classes import NUMBER
 from impls.pretokenize.scanner_kernel import SIZE_BITS
-
-if TYPE_CHECKING:
-    pass
 
 
 def ours(participant):
