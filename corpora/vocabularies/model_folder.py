@@ -56,6 +56,25 @@ def load(
     return replace(vocabulary, id=folder.resolve().name, native=native)
 
 
+def chat_template(vocabulary: Vocabulary) -> tuple[str, str]:
+    """The template of conversations of a folder, and the text of BOS if the template has it.
+
+    Empty where there is none, or several.
+    """
+    files = dict(vocabulary.native.beside if vocabulary.native else ())
+    config, other = (
+        decode_json(files.get(name, b"{}"), Json, name)
+        for name in (part_files.CONFIG, TEMPLATES[1])
+    )
+    template = files[TEMPLATES[0]].decode(errors="replace") if TEMPLATES[0] in files else None
+    template = template or other.get("chat_template") or config.get("chat_template")
+    if not isinstance(template, str):
+        return "", ""
+    bos = config.get("bos_token") if "bos_token" in template else None
+    bos = bos.get("content") if isinstance(bos, dict) else bos
+    return template, bos if isinstance(bos, str) else ""
+
+
 def _remarks(vocabulary: Vocabulary, said: dict[str, Json]) -> list[str]:
     """In what the files beside a tokenizer's file say otherwise than it, a line each."""
     ids = {text.decode(errors="replace"): i for text, i in vocabulary.ids.items()}
