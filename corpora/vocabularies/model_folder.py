@@ -37,7 +37,7 @@ def load(
     there = [*BESIDE, *TEMPLATES, *part_files.FILES]
     contents = {name: read_bytes(folder / name) for name in there if (folder / name).is_file()}
     said = {name: decode_json(contents[name], Json, str(folder / name))
-            for name in BESIDE if name in contents}  # fmt: skip
+            for name in (*BESIDE, TEMPLATES[1]) if name in contents}  # fmt: skip
     config = said.get(part_files.CONFIG, {})
     kind = config.get("tokenizer_class")
     if not isinstance(kind, str | None):
