@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 19_800,
     "harness/studies": 126_100,
     "reports": 47_700,
-    "tests": 353_200,
+    "tests": 353_300,
 }
 """Tokens of code, by room."""
 

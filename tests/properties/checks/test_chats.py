@@ -32,6 +32,10 @@ TOOLS_LAST = CHATML.replace(
 ONE_SYSTEM = "{{ messages[0].content if messages[0].role == 'system' and messages | length < 4 }}"
 NO_SYSTEM = "{% if messages[0].role == 'system' %}{{ raise_exception('none') }}{% endif %}"
 NO_TOOLS = "{{ 1 + 'a' if tools }}"
+LLAMA_3 = (
+    "{% for message in messages %}<|start_header_id|>{{ message.role }}<|end_header_id|>\n\n"
+    "{{ message.content | trim }}<|eot_id|>{% endfor %}"
+)
 PLAIN = "{% for message in messages %}{{ message.role }}: {{ message.content }}\n{% endfor %}"
 
 
@@ -188,6 +192,18 @@ def test_llama_cpp_knows_templates_by_what_they_have_and_declines_others(tmp_pat
         judgement = Local(sources.resolve(str(path)), who, mode).examine(CHECKS["chat"], INPUTS)
         assert {one.stage for one in judgement.violations} == {"forged"}
         assert ("llama.cpp" in judgement.exercised) == (template != PLAIN)
+
+
+def test_llama_cpp_trims_less_than_jinja(tmp_path):
+    pytest.importorskip("xllamacpp")
+    pytest.importorskip("transformers")
+    vocabulary = folder(tmp_path, LLAMA_3)
+    local = Local(vocabulary, ["transformers", "llama.cpp"], Mode(special="all"))
+    judgement = local.examine(CHECKS["chat"], [*INPUTS, "\u3000a".encode()])
+    found = [one for one in judgement.violations if one.stage != "forged"]
+    assert [(one.stage, one.undecided, one.data) for one in found] == [
+        ("text", True, "\u3000a".encode())
+    ]
 
 
 def test_messages_are_text_to_who_encodes_them_one_by_one():
