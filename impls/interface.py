@@ -28,7 +28,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import TYPE_CHECKING, Literal, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Literal, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
 
     Ids = Sequence[int]
+    Json = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +119,8 @@ class Died(Exception):
 class About:
     """The description of an implementation.
 
-    name: the name that users type after ``--impl``. version: the version of the code that does the
-        work.
-    max_input: the longest input in bytes that the implementation is asked to encode, or None. It
-        is for quadratic algorithms.
+    name: the name that users type after ``--impl``. version: of the code that does the work.
+    max_input: of quadratic algorithms, the longest input in bytes that they are given, or None.
     linear: whether the author claims linear cost; then the limit on growth is linear.
     law: the property of its ids; only exact implementations are compared with each other.
     engine: for a variant, the name of the implementation that it reproduces exactly, and that
@@ -234,9 +233,8 @@ class Truncates(Protocol):
         """Return the windows: first the one that is kept, then the others, the nearest first.
 
         length: the maximum number of ids of a window. overlap: the number of ids that a window
-        repeats of the one before. left: whether the end of the text is kept, and not its
-        beginning. No special tokens are added. Raises Unsupported if the library cannot truncate
-        in this way.
+        repeats of the one before. left: whether the end of the text is kept, not its beginning. No
+        special tokens are added. Raises Unsupported if the library cannot truncate in this way.
         """
 
 
@@ -256,8 +254,12 @@ class AddsSpecials(Protocol):
 class EncodesChats(Protocol):
     """An encoder whose library encodes conversations by a template; only ``chat`` uses it."""
 
-    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> Sequence[int]:
-        """Return the ids of so many messages ``data``, of the user and the assistant in turn."""
+    def encode_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> Ids:
+        """Return the ids; messages and tools are OpenAI's, but arguments of calls dictionaries.
+
+        Raises Rejected where the template refuses. Those that have ``render_chat``, which returns
+        the text of the vocabulary's own template, are compared with one another.
+        """
 
 
 @runtime_checkable
@@ -283,8 +285,7 @@ class Pads(Protocol):
     ) -> Sequence[tuple[Sequence[int], Sequence[int]]]:
         """Return the ids and the mask of each input: 1 for ids of the text and 0 for padding.
 
-        Each row is as long as the longest one, rounded up to a multiple. left: whether the padding
-        comes first.
+        Each row is as long as the longest, rounded up to a multiple. left: padding comes first.
         """
 
 

@@ -201,7 +201,8 @@ def _outcome(group: Outcome, finding: Found, versions: Mapping[str, str]) -> Gro
     what: list[Block] = [Tokens(tokens_near(group, finding.first_difference, total))] * encoded
     if group.decoded is not None:
         text = visible(base64.b64decode(group.decoded), 200)
-        what.append(Paragraph((Span("decodes to ", "quiet"), text), "decoded"))
+        verb = "renders " if finding.check == "chat" else "decodes to "
+        what.append(Paragraph((Span(verb, "quiet"), text), "decoded"))
     if group.message:
         cut = "…" if len(group.message) > MAX_LOG else ""
         told = f"Message of {', '.join(group.implementations)}"

@@ -37,7 +37,7 @@ def load(
     there = [*BESIDE, *TEMPLATES, *part_files.FILES]
     contents = {name: read_bytes(folder / name) for name in there if (folder / name).is_file()}
     said = {name: decode_json(contents[name], Json, str(folder / name))
-            for name in BESIDE if name in contents}  # fmt: skip
+            for name in (*BESIDE, TEMPLATES[1]) if name in contents}  # fmt: skip
     config = said.get(part_files.CONFIG, {})
     kind = config.get("tokenizer_class")
     if not isinstance(kind, str | None):
@@ -54,6 +54,25 @@ def load(
     remarks = (*native.remarks, *_remarks(vocabulary, said))
     native = replace(native, beside=tuple(contents.items()), remarks=remarks)
     return replace(vocabulary, id=folder.resolve().name, native=native)
+
+
+def chat_template(vocabulary: Vocabulary) -> tuple[str, str]:
+    """The template of conversations of a folder, and the text of BOS if the template has it.
+
+    Empty where there is none, or several.
+    """
+    files = dict(vocabulary.native.beside if vocabulary.native else ())
+    config, other = (
+        decode_json(files.get(name, b"{}"), Json, name)
+        for name in (part_files.CONFIG, TEMPLATES[1])
+    )
+    template = files[TEMPLATES[0]].decode(errors="replace") if TEMPLATES[0] in files else None
+    template = template or other.get("chat_template") or config.get("chat_template")
+    if not isinstance(template, str):
+        return "", ""
+    bos = config.get("bos_token") if "bos_token" in template else None
+    bos = bos.get("content") if isinstance(bos, dict) else bos
+    return template, bos if isinstance(bos, str) else ""
 
 
 def _remarks(vocabulary: Vocabulary, said: dict[str, Json]) -> list[str]:

@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 
+from harness.core.conversations import WORDS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
@@ -120,12 +122,18 @@ class Template:
 
 @dataclass(frozen=True, slots=True)
 class Chat:
-    """Encode a conversation by the template: so many messages, each of which is the input."""
+    """Encode a conversation by the template: so many messages, each of which is the input.
+
+    kind: as :mod:`harness.core.conversations` has them. rendered: give the characters of the text
+    that the template makes, not the ids.
+    """
 
     turns: int
+    kind: str = "plain"
+    rendered: bool = False
 
     def __str__(self) -> str:
-        return f"a conversation of {self.turns} message{'s' if self.turns > 1 else ''}"
+        return f"a conversation of {self.turns} message{'s' * (self.turns > 1)}{WORDS[self.kind]}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,8 +190,8 @@ class Encode:
     meter: measure this cost of each input, and throw the ids away. way: unsupported by encoders
     that do not have it. shape: likewise; the answer's ids are the windows, or the draws with
     dropout, each after its length, or of each row its length, its mask and its ids, or those that
-    a template gives, or those that are stable and the completions, or the characters of each
-    string (:func:`numbers_of`).
+    a template gives, or its characters, or those that are stable and the completions, or the
+    characters of each string (:func:`numbers_of`).
     """
 
     inputs: Inputs

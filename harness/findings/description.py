@@ -19,6 +19,9 @@ IDS_SHOWN = 2000
 
 MESSAGE_SHOWN = 8 * 1024
 
+TEXT_SHOWN = 24
+"""Characters of texts that differ, from the first difference on, in a sentence."""
+
 OFFSETS_SHOWN = 8
 """Spans in a sentence about offsets."""
 
@@ -108,6 +111,14 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
         return None, "; ".join(f"{' = '.join(one.names)}: {_answer(one.outcome)}" for one in parts)
     ours, theirs = (" = ".join(part.names) for part in parts)
     one, other = encodings
+    first = ""
+    if violation.check == "chat" and one.text != other.text:
+        texts = [(encoding.text or b"").decode(errors="replace") for encoding in encodings]
+        pairs = enumerate(zip_longest(*texts))
+        at = next(number for number, (left, right) in pairs if left != right)
+        near = [literal(text[at : at + TEXT_SHOWN].encode()) for text in texts]
+        told = (f"{text} in {names}" for text, names in zip(near, (ours, theirs), strict=True))
+        first = f"text from character {at}: {', '.join(told)}; "
     compared: list[tuple[Sequence[Any], Sequence[Any]]] = [(one.ids, other.ids)]
     if one.text == other.text and violation.check == "release-offsets":
         compared.append((one.offsets or (), other.offsets or ()))
@@ -115,7 +126,7 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
         for at, pair in enumerate(zip_longest(*both)):
             if pair[0] != pair[1]:
                 left, right = (_token(value, vocabulary) for value in pair)
-                return at, f"token {at}: {left} in {ours}, {right} in {theirs}"
+                return at, f"{first}token {at}: {left} in {ours}, {right} in {theirs}"
     if one.text != other.text:
         left, right = literal(one.text or b""), literal(other.text or b"")
         return None, f"{theirs} decodes {right} where {ours} has {left}"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from harness.core.conversations import conversation
 from harness.core.messages import (
     PAST_THE_LIMIT,
     Chat,
@@ -194,8 +195,7 @@ def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], S
         add, two = method(encoder, "encode_with_added"), shape.pair
         return lambda data: add(data, data + data if two else None, mode)
     if isinstance(shape, Chat):
-        chat, turns = method(encoder, "encode_chat"), shape.turns
-        return lambda data: chat(data, turns, mode)
+        return chat_of(encoder, shape, mode)
     if isinstance(shape, Strings):
         name = method(encoder, "token_strings")
         return lambda data: numbers_of([*map(ord, one)] for one in name(data, mode))
@@ -204,6 +204,21 @@ def shaper_of(encoder: Encoder, shape: Shape, mode: Mode) -> Callable[[bytes], S
         return lambda data: numbers_of(drop(data, mode) for _ in draws)
     encode, most = method(encoder, "encode_with_unstable"), shape.most
     return lambda data: unstable(encode(data, mode), most)
+
+
+def chat_of(encoder: Encoder, shape: Chat, mode: Mode) -> Callable[[bytes], Sequence[int]]:
+    """What gives the ids of a conversation, or the characters of its text."""
+    call = method(encoder, "render_chat" if shape.rendered else "encode_chat")
+
+    def asked(data: bytes) -> Sequence[int]:
+        try:
+            content = data.decode()
+        except UnicodeDecodeError:
+            raise Unsupported("messages are text, and this is not UTF-8") from None
+        answer = call(*conversation(shape.kind, shape.turns, content), mode)
+        return [*map(ord, answer)] if shape.rendered else answer
+
+    return asked
 
 
 def in_rows(rows: Sequence[tuple[Sequence[int], Sequence[int]]]) -> Sequence[int]:

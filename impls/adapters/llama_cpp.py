@@ -22,7 +22,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from corpora.vocabularies import scratch
+from corpora.vocabularies import model_folder, scratch
 from corpora.vocabularies.model import Alphabet
 from corpora.vocabularies.preflight import preflight
 from impls.adapters.common import Library, text_of
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About, Mode
+    from impls.interface import About, Json, Mode
 
 LIBRARY = Library(
     name="llama.cpp",
@@ -48,6 +48,12 @@ POINTER = ctypes.sizeof(ctypes.c_void_p)
 PARAMS_BYTES = 256
 """This is more than ``llama_model_params`` has in any version. It is the last argument of the only
 function that takes it, by value, so that what is too much is never read."""
+
+
+class Message(ctypes.Structure):
+    """``llama_chat_message``."""
+
+    _fields_ = (("role", ctypes.c_char_p), ("content", ctypes.c_char_p))
 
 
 class Params(ctypes.Structure):
@@ -217,6 +223,8 @@ class Api:
         self.detokenize = self._declare(
             "llama_detokenize", size, vocab, ids, size, text, size, flag, flag
         )
+        said = ctypes.POINTER(Message), ctypes.c_size_t
+        self.chat = self._declare("llama_chat_apply_template", size, text, *said, flag, text, size)
 
     def _declare(self, name: str, result: Any, *arguments: Any) -> Any:
         function = getattr(self._library, name)
@@ -246,9 +254,10 @@ class Api:
 
 
 class _Encoder:
-    def __init__(self, api: Api, vocab: int, *, text_only: bool) -> None:
+    def __init__(self, api: Api, vocab: int, template: tuple[str, str], *, text_only: bool) -> None:
         self._api = api
         self._vocab = vocab
+        self._template, self._first = template
         self._text_only = text_only
         self._size: int = api.size(vocab)
 
@@ -261,6 +270,28 @@ class _Encoder:
         if pair is not None:
             raise Unsupported("has no pairs")
         return self._ids(data, mode, added=True)
+
+    def encode_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> list[int]:
+        """The text with its special tokens, as its server and its programs encode it."""
+        return self._ids(self.render_chat(messages, tools, mode).encode(), mode, added=False)
+
+    def render_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> str:
+        """By ``llama_chat_apply_template``, which knows a template of the folder by what it has.
+
+        It leaves the token of the beginning to the file, which a template has itself.
+        """
+        told = [Message(one["role"].encode(), one["content"].encode()) for one in messages]
+        if tools or mode.special != "all" or any("\0" in one["content"] for one in messages):
+            raise Unsupported("has no tools and no NUL in messages; special tokens must be on")
+        given, room = (Message * len(told))(*told), 256
+        while True:
+            text = ctypes.create_string_buffer(room)
+            size: int = self._api.chat(self._template.encode(), given, len(told), False, text, room)
+            if not self._template or size < 0:
+                raise Unsupported("knows no such template")
+            if size <= room:
+                return self._first + text.raw[:size].decode()
+            room = size
 
     def _ids(self, data: bytes, mode: Mode, *, added: bool) -> list[int]:
         if self._text_only:
@@ -377,7 +408,8 @@ class Implementation:
             path = Path(folder, "vocabulary.gguf")
             path.write_bytes(content)
             text_only = not (vocabulary.pieces or self._takes_bytes)
-            return _Encoder(api(), api().load(str(path)), text_only=text_only)
+            vocab, template = api().load(str(path)), model_folder.chat_template(vocabulary)
+            return _Encoder(api(), vocab, template, text_only=text_only)
 
     def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
         """A GGUF file, and ``llama.h`` by ctypes."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About, Mode
+    from impls.interface import About, Json, Mode
 
 LIBRARY = Library(
     name="mistral-common",
@@ -31,6 +32,9 @@ LIBRARY = Library(
 
 VERSION = "v3"
 """The file format's version: it decides on chat templates only, not on the encoding of text."""
+
+VERSIONED = re.compile(r"\.model(\.v\d+)\w*$")
+"""The version in the name of a SentencePiece file, which decides on its template."""
 
 INSTRUCTED = {"<s>", "</s>", "[INST]", "[/INST]"}
 """The special tokens of a conversation without tools."""
@@ -79,19 +83,27 @@ class _Encoder:
             raise Unsupported("has no pairs")
         return cast("list[int]", self._tokenizer.encode(text_of(data), bos=True, eos=True))
 
-    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> list[int]:
-        """By its own code, which is the template of Mistral's third version."""
+    def encode_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> list[int]:
+        """By its own requests and code, which define the templates of Mistral's versions."""
         if self._instruct is None:
             raise Unsupported("has no template of conversations here")
-        protocol, content = LIBRARY.load("protocol.instruct.messages"), text_of(data)
-        kinds = ([protocol.UserMessage, protocol.AssistantMessage] * turns)[:turns]
-        request = LIBRARY.load("protocol.instruct.request").InstructRequest
-        messages = [kind(content=content) for kind in kinds]
+        request = LIBRARY.load("protocol.instruct.request").ChatCompletionRequest
+        normalize = LIBRARY.load("protocol.instruct.normalize").get_normalizer
         try:
-            tokenized = self._instruct.encode_instruct(request(messages=messages))
-        except LIBRARY.load("exceptions").TokenizerException as error:
+            asked = request.from_openai([*messages], [*tools] or None)
+            normalized = normalize(self._instruct.tokenizer.version)
+            tokenized = self._instruct.encode_instruct(
+                normalized.from_chat_completion_request(asked)
+            )
+        except LIBRARY.load("exceptions").MistralCommonException as error:
             raise Rejected(str(error)) from error  # an empty message of the assistant is none
         return cast("list[int]", tokenized.tokens)
+
+    def render_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> str:
+        """What the ids spell, special tokens included: it encodes without a text of the whole."""
+        if self._policy is not type(self._policy).KEEP:
+            raise Unsupported("spells pieces, not a text")
+        return self.decode(self.encode_chat(messages, tools, mode)).decode()
 
     def prepare(self, data: bytes, mode: Mode) -> Callable[[], object]:
         """Text to a list."""
@@ -184,17 +196,22 @@ class Implementation:
         """Build the tokenizer by way of a temporary file, which is all that it reads."""
         base = LIBRARY.load("tokens.tokenizers.base")
         with scratch.temporary("mistral-common-") as folder:
+            instruct = None
             if vocabulary.pieces:
-                module = LIBRARY.load("tokens.tokenizers.sentencepiece")
-                path = Path(folder, "tokenizer.model")
+                version = VERSIONED.search(vocabulary.source_path or "")
+                path = Path(folder, "tokenizer.model" + (version[1] if version else ""))
                 path.write_bytes(model_proto(vocabulary))
+                if version:
+                    whole = LIBRARY.load("tokens.tokenizers.mistral").MistralTokenizer
+                    instruct = whole.from_file(path).instruct_tokenizer
+                module = LIBRARY.load("tokens.tokenizers.sentencepiece")
                 # Its KEEP policy gives pieces, not text.
-                return _Encoder(module.SentencePieceTokenizer(path), base.SpecialTokenPolicy.IGNORE)
+                pieces = module.SentencePieceTokenizer(path)
+                return _Encoder(pieces, base.SpecialTokenPolicy.IGNORE, instruct)
             path = Path(folder, "tekken.json")
             path.write_bytes(tekken_json(vocabulary))
             module = LIBRARY.load("tokens.tokenizers.tekken")
             tekken = module.Tekkenizer.from_file(path)
-            instruct = None
             if vocabulary.special_tokens.keys() >= INSTRUCTED:
                 instruct = LIBRARY.load("tokens.tokenizers.instruct").InstructTokenizerV3(tekken)
             return _Encoder(tekken, base.SpecialTokenPolicy.KEEP, instruct)

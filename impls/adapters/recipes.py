@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies import scratch
 from impls import interface
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import Vocabulary
     from impls.adapters.peers import Peer
-    from impls.interface import About, Mode
+    from impls.interface import About, Json, Mode
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,19 +89,30 @@ class Encoder:
         ids: Sequence[int] = adding(data, pair)
         return ids
 
-    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> Sequence[int]:
+    def encode_chat(
+        self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode
+    ) -> Sequence[int]:
         """By the template, where the recipe has one; its special tokens are read from text."""
-        text_of(data)
-        chatting = self._run(mode).get("encode_chat") if mode.special == "all" else None
+        return cast("Sequence[int]", self._chat(messages, tools, mode, tokenize=True))
+
+    def render_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> str:
+        """The text alone."""
+        return cast("str", self._chat(messages, tools, mode, tokenize=False))
+
+    def _chat(
+        self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode, *, tokenize: bool
+    ) -> object:
+        chatting = self._run(mode).get("chat") if mode.special == "all" else None
         if chatting is None:
             raise interface.Unsupported("has no template of conversations here")
         try:
-            ids: Sequence[int] = chatting(data, turns)
+            return chatting(messages, tools, tokenize)
         except Exception as error:
-            if "TemplateError" in {kind.__name__ for kind in type(error).__mro__}:
-                raise interface.Rejected(str(error)) from error  # the template refuses it
+            # The template refuses it, or does not know the role or tools, and fails at them.
+            new = bool(tools) or messages[0]["role"] == "system"
+            if new or "TemplateError" in {kind.__name__ for kind in type(error).__mro__}:
+                raise interface.Rejected(str(error)) from error
             raise
-        return ids
 
     def token_strings(self, data: bytes, mode: Mode) -> Sequence[str]:
         """The strings of tokens, where the recipe says how; Unsupported elsewhere."""

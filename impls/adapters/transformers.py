@@ -54,10 +54,9 @@ def encode_with_added(data, pair):
 
 if getattr(tokenizer, "chat_template", None):
 
-    def encode_chat(data, turns):
-        roles = (["user", "assistant"] * turns)[:turns]
-        messages = [{"role": role, "content": data.decode()} for role in roles]
-        return tokenizer.apply_chat_template(messages, tokenize=True, return_dict=False)
+    def chat(messages, tools, tokenize):
+        how = {"tools": tools or None, "tokenize": tokenize, "return_dict": False}
+        return tokenizer.apply_chat_template(messages, **how)
 
 
 def decode(ids):

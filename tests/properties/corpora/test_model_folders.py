@@ -94,6 +94,7 @@ def test_a_whole_file_comes_first_and_what_others_say_otherwise_is_told(tmp_path
     [
         ({}, "without a tokenizer"),
         ({"tokenizer_config__json": "[1]"}, "expected `object`"),
+        ({"chat_template__json": "[1]"}, "chat_template.json: expected `object`"),
         ({"tokenizer_config__json": {"tokenizer_class": 3}}, "tokenizer_class is 3"),
         ({"vocab__txt": "[UNK]\na"}, "names no class, which vocab.txt needs"),
         ({"vocab__json": '{"a": "b"}', "merges__txt": "a b"}, "names no class"),

@@ -5,6 +5,7 @@ Each is right. Their control is who has none of them, so that a hunt has one pro
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 from corpora.grammars.finite import FiniteLanguage, Unrestricted
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from impls.forced.interface import GrammarState, Policy
+    from impls.interface import Json
 
 
 class Way(PlainBpe):
@@ -91,13 +93,17 @@ class Framing(Way):
 class Chatting(Way):
     """See ``EncodesChats``; special tokens stand before and after each message."""
 
-    def encode_chat(self, data: bytes, turns: int, mode: Mode) -> list[int]:
-        """Messages in their order, each as it is encoded by itself, as text."""
+    def encode_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> list[int]:
+        """Tools, then messages in their order, each as it is encoded by itself, as text."""
         marks = sorted(self.specials.values())
         if not marks:
             raise Unsupported("no special tokens")
         ids = [marks[0]]
-        for turn in range(turns):
+        for turn, one in enumerate(messages):
+            if tools and turn == 0:
+                ids += [marks[1], *self.encode(json.dumps(tools).encode(), Mode())]
+            content = one["content"] or json.dumps(one.get("tool_calls", ""))
+            data = content.encode()
             ids += [marks[turn % 2], *self.encode(data, Mode()), marks[-1]]
         return ids
 
