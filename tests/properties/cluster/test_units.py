@@ -2,8 +2,6 @@
 
 import random
 import re
-import subprocess
-import sys
 import zlib
 from dataclasses import replace
 
@@ -21,7 +19,7 @@ from harness.events import ClusterUsed, Phase, VocabularyLoaded
 from harness.studies.campaigns.state import Round
 from harness.studies.campaigns.units import Came
 from tests.breadth import thorough
-from tests.doubles.command import here
+from tests.doubles.command import here, python
 from tests.doubles.leaving import PLUGIN, mark
 from tests.properties.cluster.plans import (
     claiming_plan,
@@ -266,7 +264,7 @@ def test_without_a_cluster_nothing_of_ray_is_imported():
         "import harness.engine.journal;"
         "sys.exit('ray' in sys.modules)"
     )
-    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0
+    assert python("-c", code).returncode == 0
 
 
 NO_ADDRESS = "not a cluster address: use auto, ray:"

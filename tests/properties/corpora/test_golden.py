@@ -9,10 +9,10 @@ from functools import cache
 import pytest
 
 from corpora.vocabularies import sources
-from impls import registry
 from impls.interface import Mode
 from tests.breadth import thorough
 from tests.data import data_path
+from tests.doubles.installed import installed
 
 BPE = ("deepseek-coder", "falcon", "gpt-2", "qwen2")
 RUN = [
@@ -31,11 +31,7 @@ def vocabulary(name):
 @pytest.mark.data
 @pytest.mark.parametrize(("name", "spec"), [*map(thorough, RUN[:9]), *RUN[9:]])  # one of each kind
 def test_golden_vectors(name, spec):
-    try:
-        implementation = registry.resolve(spec)
-        assert implementation.about
-    except ImportError as error:
-        pytest.skip(str(error))
+    implementation = installed(spec)
     path = data_path(f"gguf/ggml-vocab-{name}.gguf.inp")
     inputs = path.read_bytes().split(b"\n__ggml_vocab_test__\n")[:-1]
     ids = [[*map(int, line.split())] for line in path.with_suffix(".out").read_bytes().splitlines()]

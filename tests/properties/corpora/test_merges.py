@@ -21,21 +21,8 @@ from corpora.vocabularies.tiktoken_file import from_ranks, parse
 from harness.core.messages import packed
 from tests.breadth import thorough
 from tests.data import data_path
+from tests.doubles.merging import merged
 from tests.properties.corpora.files import BYTES
-
-# Byte-pair encoding by its definition: the lowest rank first, the leftmost of equals.
-
-
-def merged(parts, rank_of, join):
-    """Merge while ``rank_of(a, b)`` gives a rank for two neighbours."""
-    parts = list(parts)
-    while True:
-        ranked = [(rank_of(a, b), at) for at, (a, b) in enumerate(itertools.pairwise(parts))]
-        ranked = [(rank, at) for rank, at in ranked if rank is not None]
-        if not ranked:
-            return parts
-        at = min(ranked)[1]
-        parts[at : at + 2] = [join(*parts[at : at + 2])]
 
 
 def first_ids(tokens):

@@ -2,7 +2,6 @@
 
 import json
 import random
-from itertools import pairwise
 
 import pytest
 from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
@@ -12,6 +11,7 @@ from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.remarks import remarks
 from impls import registry
 from impls.interface import Mode
+from tests.doubles.merging import merged
 from tests.properties.corpora.files import refusal
 
 TEXTS = ["the quick brown fox's 12 345 naïve café\n\n it's <|endoftext|> x"] * 9 + ["東京 a\tB"]
@@ -138,18 +138,7 @@ def clip_ids(text, merges):
     for word in text.split():
         symbols = [spell(bytes([b])) for b in word.encode()]
         symbols[-1] += "</w>"
-        while True:
-            pairs = [*pairwise(symbols)]
-            best = min(pairs, key=lambda pair: ranks.get(pair, 1 << 30), default=None)
-            if best not in ranks:
-                break
-            merged, at = [], 0
-            while at < len(symbols):
-                both = tuple(symbols[at : at + 2]) == best
-                merged.append("".join(symbols[at : at + 1 + both]))
-                at += 1 + both
-            symbols = merged
-        ids += [tokens.index(one) for one in symbols]
+        ids += map(tokens.index, merged(symbols, lambda *pair: ranks.get(pair), str.__add__))
     return ids
 
 

@@ -7,14 +7,13 @@ import subprocess
 import sys
 import tempfile
 import threading
-import time
 from pathlib import Path
 
 import pytest
 
 from corpora import whole_files
 from corpora.vocabularies import scratch
-from tests.doubles.command import TOKGATE
+from tests.doubles.command import python
 
 HOLDER = """
 import sys, time
@@ -117,32 +116,6 @@ def test_a_folder_that_is_being_made_stays(tmp_path):
     assert scratch.sweep(tmp_path) == [new]
 
 
-@pytest.mark.thorough  # a whole run
-def test_a_killed_run_leaves_nothing_for_long(tmp_path):
-    """As it happens: the command is killed with its workers at work, and another one starts."""
-    temporary = tmp_path / "temporary"
-    temporary.mkdir()
-    command = [TOKGATE, "run", "--vocab=toy_runs", "--impl=tiktoken", "--impl=bpe.naive"]
-    environment = {**os.environ, "TMPDIR": str(temporary)}
-    with subprocess.Popen(
-        [*command, "--budget=60s", f"--out={tmp_path / 'a'}"], env=environment,
-        stderr=subprocess.DEVNULL,
-    ) as running:  # fmt: skip
-        deadline = time.monotonic() + 60
-        while not list(temporary.glob("*/worker-*")) and time.monotonic() < deadline:
-            time.sleep(0.05)
-        running.kill()
-    (left,) = temporary.iterdir()
-    assert list(left.glob("worker-*"))
-    done = subprocess.run(
-        [*command, "--budget=10cases", "--check=equivalence", f"--out={tmp_path / 'b'}"],
-        env=environment, stderr=subprocess.PIPE, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 0, done.stderr
-    assert not left.exists()
-    assert list(temporary.glob(f"{scratch.PREFIX}*")) == []
-
-
 def test_removal_is_deep_follows_no_link_and_heeds_no_mode(tmp_path):
     with scratch.temporary("deep-") as name:
         nested(Path(name), 3000)
@@ -173,7 +146,7 @@ whole_files.write(Path(sys.argv[1]), b"new")
 def test_the_part_of_a_killed_writer_goes_with_the_next_write(tmp_path):
     path = tmp_path / "file"
     path.write_bytes(b"old")
-    ended = subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False, timeout=60)
+    ended = python("-c", KILLED, str(path))
     assert ended.returncode == -9
     assert path.read_bytes() == b"old"
     (part,) = (one for one in tmp_path.iterdir() if one != path)
@@ -230,11 +203,5 @@ def test_finding_the_folder_writes_nothing(tmp_path):
     look = "import sys; from corpora.vocabularies import scratch; sys.addaudithook("
     look += "lambda name, given: print(given[0]) if name == 'open' and given[2] & 1 else None); "
     look += "print(scratch.system_folder())"
-    done = subprocess.run(
-        [sys.executable, "-c", look],
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        check=True,
-        text=True,
-    )
+    done = python("-c", look, TMPDIR=str(tmp_path))
     assert done.stdout.splitlines() == [str(tmp_path)]

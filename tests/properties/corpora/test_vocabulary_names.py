@@ -2,7 +2,6 @@
 
 import itertools
 import shutil
-import subprocess
 import sys
 from dataclasses import asdict
 from pathlib import Path
@@ -19,6 +18,7 @@ from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from corpora.vocabularies.toys import TOYS
 from harness.cli.commands.list import rows
 from harness.engine.selection import vocabularies
+from tests.doubles.command import python
 from tests.properties.corpora.files import ranks, refusal, says, written
 
 HERE = Path(sources.__file__).parent / "data"
@@ -43,7 +43,7 @@ def test_resolving_embedded_names_does_not_import_mistral_common():
         "import sys; from corpora.vocabularies.sources import resolve; resolve('mistral_v1');"
         "sys.exit('mistral_common' in sys.modules)"
     )
-    subprocess.run([sys.executable, "-c", code], check=True)
+    assert python("-c", code).returncode == 0
 
 
 @pytest.fixture(autouse=True)

@@ -4,15 +4,12 @@ Vocabularies are drawn (``random:KIND:SEED``), toys, and one real one of each ki
 """
 
 import base64
-import gzip
 import json
 import math
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 import sentencepiece
-import tiktoken
 from tokenizers import Tokenizer
 
 from corpora.vocabularies import caches, drawn, gguf_metadata
@@ -26,6 +23,7 @@ from corpora.vocabularies.model import (
     PieceType,
     RankOrder,
     VocabularyError,
+    WordPieceRules,
 )
 from corpora.vocabularies.patterns import GGUF_IGNORE_MERGES, GGUF_PRE, PATTERNS
 from corpora.vocabularies.sentencepiece_model import from_bytes, to_model_proto
@@ -33,7 +31,7 @@ from corpora.vocabularies.sources import load_path, resolve
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from impls.adapters.tokenizers import written_json
 from impls.interface import Mode
-from tests.breadth import thorough, thorough_from
+from tests.breadth import thorough
 from tests.data import data_path
 from tests.properties.corpora.files import by_the_package, read
 
@@ -91,6 +89,12 @@ def test_drawn_vocabularies_come_back(kind, tmp_path):
             other_prefix = once.format == "gguf" and once.wordpiece != vocabulary.wordpiece
             assert other_prefix or once.tokens[: len(vocabulary)] == vocabulary.tokens
             assert {**once.special_tokens, **vocabulary.special_tokens} == once.special_tokens
+            same = () if other_prefix else ("wordpiece",)
+            for field in (*same, "algorithm", "alphabet", "unk_id"):
+                assert getattr(once, field) == getattr(vocabulary, field), field
+            for flag in ("lowercase", "strip_accents"):
+                there, back = (getattr(one.wordpiece, flag, None) for one in (vocabulary, once))
+                assert there == back, flag
             assert (once.splits, once.normalizer) == (vocabulary.splits, vocabulary.normalizer)
             if vocabulary.rank_order is not RankOrder.IDS:  # of these all splits may be written
                 back, there = (dict.fromkeys(v.merges.triples()) for v in (once, vocabulary))
@@ -123,79 +127,21 @@ def test_an_improper_vocabulary_is_written_with_all_splits(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "name", [*thorough_from(1, ["mistral_v1", "mistral_v7"]), "unigram_nfkc", "unigram_bytes"]
+    ("name", "texts"),
+    [
+        *((name, TEXTS) for name in ("unigram_bytes", "toy_characters")),
+        *(thorough((name, TEXTS)) for name in ("mistral_v1", "mistral_v3")),
+        ("unigram_nfkc", ["", "lone word", "  a  b ", "Ａ １２ ﬁ", "дом 12,5"]),
+    ],
 )
-def test_a_rebuilt_model_encodes_as_the_original(name):
-    vocabulary = resolve(name)
-    content = Path(vocabulary.source_path).read_bytes()
-    content = gzip.decompress(content) if content[:2] == b"\x1f\x8b" else content
-    original = sentencepiece.SentencePieceProcessor(model_proto=content)
-    rebuilt = sentencepiece.SentencePieceProcessor(model_proto=to_model_proto(vocabulary))
-    for text in TEXTS:
-        assert rebuilt.encode(text) == original.encode(text), text
-    assert in_model(vocabulary).fingerprint == vocabulary.fingerprint
-
-
-@pytest.mark.parametrize(
-    "name", [*thorough_from(1, ["unigram_bytes", "mistral_v1", "mistral_v3"]), "toy_characters"]
-)
-def test_sentencepiece_vocabularies_through_tokenizers(name):
+def test_sentencepiece_vocabularies_through_tokenizers(name, texts):
     vocabulary = resolve(name)
     processor = sentencepiece.SentencePieceProcessor(model_proto=to_model_proto(vocabulary))
     tokenizer = Tokenizer.from_str(to_tokenizer_json(vocabulary, True))
-    for text in TEXTS:
+    for text in texts:
         assert ids_of(tokenizer, text) == processor.encode(text), text
     for text, token_id in vocabulary.special_tokens.items():
         assert ids_of(tokenizer, text) == [token_id]
-
-
-def test_a_normalizing_unigram_through_tokenizers():
-    vocabulary = resolve("unigram_nfkc")
-    processor = sentencepiece.SentencePieceProcessor(model_proto=to_model_proto(vocabulary))
-    tokenizer = Tokenizer.from_str(to_tokenizer_json(vocabulary, True))
-    for text in ["", "lone word", "  a  b ", "Ａ １２ ﬁ", "дом 12,5"]:
-        assert ids_of(tokenizer, text) == processor.encode(text), text
-
-
-def agree_on_bytes(vocabulary, texts):
-    """tokenizers and tiktoken, with pre-tokenization, without, and with special tokens."""
-    encoding = tiktoken.Encoding(
-        vocabulary.id,
-        pat_str=vocabulary.pattern or r"[\s\S]+",
-        mergeable_ranks={t: i for i, t in enumerate(vocabulary.tokens) if t is not None},
-        special_tokens=dict(vocabulary.special_tokens),
-    )
-    whole = Tokenizer.from_str(to_tokenizer_json(vocabulary, False))
-    split = Tokenizer.from_str(to_tokenizer_json(vocabulary, True))
-    whole.encode_special_tokens = True
-    for text in texts:
-        assert ids_of(split, text) == encoding.encode(text, allowed_special="all"), text
-        one_piece = encoding._core_bpe.encode_single_piece(text.encode()) if text else []
-        assert ids_of(whole, text) == one_piece, text
-    split.encode_special_tokens = True
-    for text in texts:
-        assert ids_of(split, text) == encoding.encode_ordinary(text), text
-        assert split.decode(encoding.encode_ordinary(text)) == text
-
-
-@pytest.mark.parametrize(
-    ("name", "texts"),
-    [
-        ("toy_bytes", TEXTS),
-        ("toy_improper", ["abcd", "abcd abcda", "bcd abcdabcd ", "ab cd"]),
-        thorough(("tekken_240911", [*TEXTS, "<s>", "[INST] x<s></s>", "<SPECIAL_20>"])),
-    ],
-)
-def test_ranks_through_tokenizers_and_tiktoken(name, texts):
-    agree_on_bytes(resolve(name), texts)
-
-
-@pytest.mark.data
-@pytest.mark.thorough  # a large vocabulary
-def test_llama3_is_encoded_alike_though_improper():
-    vocabulary = resolve(f"{data_path('vocabs/llama3.tiktoken.gz')}#pattern=llama3")
-    lost = [" việc", " hợp", " nhiều", ".:.:", "x việc của nhiều người"]
-    agree_on_bytes(vocabulary, [*TEXTS, *lost, "<|eot_id|>"])
 
 
 # What a format cannot say
@@ -230,6 +176,8 @@ def test_what_a_format_cannot_say():
         ("toy_unigram", {"pieces": [Piece("a", 0.0, PieceType.NORMAL)] * 2}, "two pieces have"),
         ("toy_characters", {"rank_order": RankOrder.MERGES}, "no scores"),
         ("toy_wordpiece", {"unk_id": None}, "needs an unknown token"),
+        ("toy_wordpiece", {"wordpiece": WordPieceRules(clean_text=False)}, "always cleans"),
+        ("toy_wordpiece", {"wordpiece": WordPieceRules(handle_chinese_chars=False)}, "always"),
         ("toy_wordpiece", {"added_tokens": (AddedToken("x", 1),)}, "that are not special"),
         ("toy_wordpiece", {"tokens": [None] * 3 + [b"b", b"##\xe2\x96\x81b"]}, "one text"),
     ],

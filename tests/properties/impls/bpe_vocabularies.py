@@ -1,13 +1,13 @@
 """Small random vocabularies for the byte-pair encoders, and the definition in plain Python."""
 
 import random
-from itertools import pairwise
 
 from hypothesis import strategies as st
 
 from corpora.vocabularies.drawn.byte_level import merges_over, permuted
 from corpora.vocabularies.merges import merges_from_ranks
 from corpora.vocabularies.model import Algorithm, RankOrder, Vocabulary
+from tests.doubles.merging import merged
 
 BYTES = bytes([0, 1, 32, 97, 98, 99, 128, 255])
 EURO = "\u20aca".encode()
@@ -32,21 +32,17 @@ def oracle(vocabulary, data):
 
 def _merged(vocabulary, data):
     """Likewise, with the merges that acted: (rank, left, right, merged), one after another."""
-    ranks = {}
-    merges = vocabulary.merges
-    for rank, (left, right, merged) in enumerate(
-        zip(merges.left.tolist(), merges.right.tolist(), merges.merged.tolist(), strict=True)
-    ):
-        ranks.setdefault((left, right), (rank, merged))
+    ranks, acted = {}, []
+    for rank, (left, right, made) in enumerate(vocabulary.merges.triples()):
+        ranks.setdefault((left, right), (rank, made))
+
+    def join(left, right):
+        rank, made = ranks[left, right]
+        acted.append((rank, left, right, made))
+        return made
+
     symbols = [vocabulary.ids[bytes([byte])] for byte in data]
-    acted = []
-    while True:
-        found = [(*ranks[pair], i) for i, pair in enumerate(pairwise(symbols)) if pair in ranks]
-        if not found:
-            return symbols, acted
-        rank, merged, at = min(found, key=lambda item: (item[0], item[2]))
-        acted.append((rank, *symbols[at : at + 2], merged))
-        symbols[at : at + 2] = [merged]
+    return merged(symbols, lambda *pair: ranks.get(pair), join), acted
 
 
 def is_proper(vocabulary):
@@ -68,12 +64,7 @@ def oracle_by_spelling(vocabulary, data):
     """tiktoken's definition: any two neighbours that spell a token merge, the lowest id first."""
     ids = vocabulary.ids
     parts = [bytes([byte]) for byte in data]
-    while True:
-        found = [(ids[a + b], i) for i, (a, b) in enumerate(pairwise(parts)) if a + b in ids]
-        if not found:
-            return [ids[part] for part in parts]
-        _, at = min(found)
-        parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    return [ids[part] for part in merged(parts, lambda a, b: ids.get(a + b), bytes.__add__)]
 
 
 def random_vocabulary(rng, *, proper=True):

@@ -12,7 +12,7 @@ from corpora.vocabularies.sources import resolve
 
 Json = dict[str, Any]
 
-LETTERS = ["a", "b", "A", "é", "e", "\u0301", "日", "-", "1", "\u2581", " ", "'", "."]
+LETTERS = [*"abAée\u0301日-1\u2581 '."]
 """What tokens are made of; others of the texts are unknown."""
 
 SPACES = ["  ", "   ", "\n", "\t", "\r\n", "\xa0", "\u3000", "\x85", "\x1c", "\u200b", "_"]
@@ -69,13 +69,25 @@ EXPRESSIONS = st.sampled_from(
     [
         *(r"\s+", r"\d", r" ?\p{L}+", r"[ab]+|1", r"a|ab", r"\s+(?!\S)|\s+", r"[^\s\p{L}\p{N}]+"),
         r"'s|'t|'re|'ve|'m|'ll|'d|[\p{L}]+|[\p{N}]|[^\s\p{L}\p{N}]+",
-        *(r"\p{Lu}\p{Ll}*|.", r"[\r\n]", r"(?=a)b|\.{1,2}", r"-|\u2581", r"\p{M}+?"),
+        *(" {2,}", r"\p{Lu}\p{Ll}*|.", r"[\r\n]", r"(?=a)b|\.{1,2}", r"-|\u2581", r"\p{M}+?"),
     ]
 )
 PATTERNS = st.one_of(
     st.fixed_dictionaries({"Regex": EXPRESSIONS}),
     st.fixed_dictionaries({"String": st.sampled_from([" ", "a", "ab", "--", "'", "\u2581", "."])}),
 )
+
+
+PARTS_OF_A_FILE = ("truncation", "padding", "normalizer", "pre_tokenizer", "post_processor")
+EMPTY = {"version": "1.0", "added_tokens": [], **dict.fromkeys((*PARTS_OF_A_FILE, "decoder"))}
+"""A file without steps, which lacks its model."""
+
+FLAGS = ("special", "single_word", "lstrip", "rstrip", "normalized")
+
+
+def added_token(token_id, text, **flags):
+    """An entry of a file's added tokens, without flags but for these."""
+    return {"id": token_id, "content": text, **dict.fromkeys(FLAGS, False), **flags}
 
 
 def typed(kind, **fields):
@@ -256,8 +268,7 @@ def added(draw, model):
     for text in texts:
         token_id = vocab.get(text, max(len(vocab), highest + 1))
         highest = max(highest, token_id)
-        named = ("special", "single_word", "lstrip", "rstrip", "normalized")
-        found.append({"id": token_id, "content": text, **{name: draw(flags) for name in named}})
+        found.append(added_token(token_id, text, **{name: draw(flags) for name in FLAGS}))
     return found
 
 
@@ -266,14 +277,10 @@ def documents(draw, *, beginning=False):
     """A whole file. beginning: with a Metaspace that looks for the beginning of the text."""
     model = draw(st.one_of(bpe(), bpe(), unigram(), words()))
     return {
-        "version": "1.0",
-        "truncation": None,
-        "padding": None,
+        **EMPTY,
         "added_tokens": draw(added(model)),
         "normalizer": draw(sequence("normalizers", normalizers())),
         "pre_tokenizer": draw(BEGINNINGS if beginning else sequence("pretokenizers", splitters())),
-        "post_processor": None,
-        "decoder": None,
         "model": model,
     }
 

@@ -4,12 +4,12 @@ Nothing is shared with the implementations: merging rescans the whole list each 
 """
 
 import math
-from itertools import pairwise
 
 from hypothesis import strategies as st
 
 from corpora.vocabularies.model import Algorithm, Normalizer, Piece, PieceType
 from corpora.vocabularies.sentencepiece_model import from_pieces
+from tests.doubles.merging import merged
 
 UNKNOWN = Piece("<unk>", 0.0, PieceType.UNKNOWN)
 BYTES = tuple(Piece(f"<0x{byte:02X}>", 0.0, PieceType.BYTE) for byte in range(256))
@@ -28,18 +28,6 @@ def spm(pieces, normalizer=None, byte_fallback=False, unknown=UNKNOWN, algorithm
     )
 
 
-def merged(vocabulary, symbols):
-    """Repeat: merge the best-scoring pair, the leftmost of equals."""
-    scores = {piece.text: piece.score for piece in vocabulary.pieces}
-    while True:
-        pairs = [(left + right, at) for at, (left, right) in enumerate(pairwise(symbols))]
-        known = [(scores[text], -at) for text, at in pairs if text in scores]
-        if not known:
-            return symbols
-        at = -max(known)[1]
-        symbols = [*symbols[:at], symbols[at] + symbols[at + 1], *symbols[at + 2 :]]
-
-
 def by_llama_cpp(vocabulary, data):
     """The ids that llama.cpp's SPM defines, for texts in UTF-8."""
     ids_of = {piece.text: i for i, piece in enumerate(vocabulary.pieces)}
@@ -54,6 +42,11 @@ def by_llama_cpp(vocabulary, data):
             for k, text in enumerate(part.split(user)):
                 cut += [user_id] * (k > 0) + [text] * bool(text)
         parts = cut
+    scores = {piece.text: piece.score for piece in vocabulary.pieces}
+
+    def rank_of(left, right):
+        return -scores[left + right] if left + right in scores else None
+
     ids = []
     spaced = vocabulary.normalizer.add_dummy_prefix
     for part in parts:
@@ -61,7 +54,7 @@ def by_llama_cpp(vocabulary, data):
             ids.append(part)
             continue
         text = (" " if spaced else "") + part  # texts are at the beginning, or after a symbol
-        for symbol in merged(vocabulary, [*text.replace(" ", "▁")]):
+        for symbol in merged(text.replace(" ", "▁"), rank_of, str.__add__):
             found = ids_of.get(symbol)
             spelled = [ids_of[f"<0x{byte:02X}>"] for byte in symbol.encode()]
             ids += spelled if found is None else [found]
@@ -79,7 +72,9 @@ def vocabularies(draw, types=(1, 1, 1, 4, 5, 3), plain=False):
     texts = draw(
         st.lists(st.text(letters, min_size=1, max_size=5), min_size=1, max_size=20, unique=True)
     )
-    scores = draw(st.lists(st.sampled_from(SCORES), min_size=1, max_size=4))
+    # SentencePiece orders scores by their bits, those that are no numbers among them.
+    known = SCORES if plain else [*SCORES, math.nan, -math.nan]
+    scores = draw(st.lists(st.sampled_from(known), min_size=1, max_size=4))
     kinds = draw(st.lists(st.sampled_from(types), min_size=1, max_size=4))
     pieces = [
         Piece(text, draw(st.sampled_from(scores)), PieceType(draw(st.sampled_from(kinds))))

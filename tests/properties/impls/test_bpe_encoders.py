@@ -1,11 +1,7 @@
 """All exact encoders give the definition's answer; the others keep their own laws."""
 
-import os
 import random
-import subprocess
-import sys
 from itertools import product
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -29,6 +25,7 @@ from impls.bpe.tokens import improper_tokens, tokens_of
 from impls.fast.bpe import implementations as fast
 from impls.interface import Mode, Rejected, Unsupported
 from tests.data import data_path
+from tests.doubles.command import python
 from tests.properties.impls.bpe_vocabularies import (
     encodings,
     is_proper,
@@ -270,19 +267,8 @@ for module in (naive, heap):
 @pytest.mark.thorough  # it compiles all of it from nothing
 def test_the_loop_over_pieces_is_kept_on_disk_for_each_algorithm(tmp_path):
     """They are copies of one function, and none may take the place of another."""
-    environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)}
-    environment.pop("NUMBA_DISABLE_JIT", None)
-    missed = [
-        subprocess.run(
-            [sys.executable, "-c", COMPILING],
-            cwd=Path(__file__).parents[3],
-            env=environment,
-            capture_output=True,
-            text=True,
-            check=True,
-        ).stdout.split()
-        for _ in range(2)
-    ]
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    missed = [python("-c", COMPILING, **environment).stdout.split() for _ in range(2)]
 
     assert missed == [["True", "True"], ["False", "False"]]
 
@@ -307,7 +293,10 @@ def late_of_llama3(llama, rng):
     ],
 )
 def test_encoders_agree_on_real_vocabularies(name):
-    """Tokens and bytes repeated and strung together, and a megabyte of random bytes."""
+    """Tokens alone, cut, in pairs, repeated and strung together, and a megabyte of random bytes.
+
+    All of it twice: the second time, some encoders remember it.
+    """
     small = name.startswith("tekken")
     found = resolve(name if small else str(data_path(f"vocabs/{name}.tiktoken.gz")))
     rng = random.Random(name)
@@ -318,10 +307,14 @@ def test_encoders_agree_on_real_vocabularies(name):
         texts.append(b"".join(rng.choices(alphabet, k=rng.randrange(12))))
     if name == "llama3":
         texts += late_of_llama3(found, rng)
+    pairs = [rng.choice(tokens) + rng.choice(tokens) for _ in range(20_000)]
+    texts += [*rng.sample(tokens, 6000), *pairs, *(one[: rng.randrange(9)] for one in pairs[:3000])]
+    texts += [b"".join(rng.choices(tokens, k=800))]
     encoders = [one.load(found) for one in EXACT]
     for inputs, taking in ((texts, encoders), ([rng.randbytes(1 << 20)], encoders[1:])):
         ends = np.cumsum([len(text) for text in inputs])
-        (ids, id_ends), *others = (one.encode_batch(b"".join(inputs), ends, RAW) for one in taking)
+        asked = [*taking, *taking[1:]]
+        (ids, id_ends), *others = (one.encode_batch(b"".join(inputs), ends, RAW) for one in asked)
         for other in others:
             assert np.array_equal(other[0], ids)
             assert np.array_equal(other[1], id_ends)

@@ -1,10 +1,8 @@
 """What the compiler makes of the hot loops."""
 
-import os
-import subprocess
-import sys
-
 import pytest
+
+from tests.doubles.command import python
 
 PROGRAM = """
 from corpora.vocabularies.patterns import PATTERNS
@@ -43,13 +41,8 @@ def test_hot_loops_count_no_references(tmp_path):
 
     Numba leaves it out where it can prove that it may, which one more way out, or a call, prevents.
     """
-    lines = subprocess.run(
-        [sys.executable, "-c", PROGRAM],
-        env={**os.environ, "NUMBA_CACHE_DIR": str(tmp_path)},  # only what is compiled can be read
-        capture_output=True,
-        text=True,
-        check=True,
-    ).stdout.splitlines()
+    # Only what is compiled can be read.
+    lines = python("-c", PROGRAM, NUMBA_CACHE_DIR=str(tmp_path)).stdout.splitlines()
 
     counts = {name: found for name, whole, found in map(str.split, lines) if whole == "True"}
 

@@ -105,19 +105,12 @@ def check_split(data, limit, ends, count):
         assert single or count(data[start:end]) <= limit
 
 
-@given(encodings(), st.randoms(use_true_random=False))
+@given(st.booleans().flatmap(lambda proper: encodings(proper=proper)), st.randoms())
 def test_services_are_the_definition(encoding, rng):
+    """Or are refused, where a vocabulary is improper."""
     drawn, texts = encoding
     encoders = both(drawn)
-    for data in texts:
-        agree(encoders, data, rng)
-
-
-@given(encodings(proper=False), st.randoms(use_true_random=False))
-def test_improper_vocabularies_are_right_or_refused(encoding, rng):
-    drawn, texts = encoding
-    encoders = both(drawn)
-    for data in texts:
+    for data in [b"", *texts]:
         agree(encoders, data, rng)
 
 
@@ -263,20 +256,12 @@ def test_limits_are_checked():
             encoder.split(b"ab", limit, RAW)
     with pytest.raises(ValueError, match="must not be negative"):
         encoder.count_till_limit(b"ab", -1, RAW)
+    with pytest.raises(Unsupported, match="without pre-tokenization"):
+        encoder.append([b"a"], TEXT)
+    assert encoder.append([], RAW) == encoder.prepend([], RAW) == []
     for refused in (lambda: encoder.split(b"abz", 1, RAW), lambda: encoder.intervals(b"abz")):
         with pytest.raises(Rejected, match="0x7a"):
             refused()
-
-
-def test_the_empty_text():
-    encoder = load(LETTERS)
-
-    assert encoder.count(b"", RAW) == 0
-    assert encoder.count_till_limit(b"", 0, RAW) == 0
-    assert encoder.split(b"", 1, RAW) == []
-    assert encoder.append([], RAW) == encoder.prepend([], RAW) == []
-    assert encoder.append([b"", b"a"], RAW) == encoder.prepend([b"", b"a"], RAW) == [0, 1]
-    assert encoder.interval(b"", [(0, 0)], RAW) == [0]
 
 
 @pytest.mark.parametrize(
@@ -301,11 +286,6 @@ def test_what_acts_on_whole_texts_is_refused(drawn):
     total = len(encoder.encode(b"aba", RAW))
     assert encoder.count(b"aba", RAW) == encoder.count_till_limit(b"aba", total, RAW) == total
     assert encoder.count_till_limit(b"aba", total - 1, RAW) is None
-
-
-def test_growing_texts_are_not_pretokenized():
-    with pytest.raises(Unsupported, match="without pre-tokenization"):
-        load(LETTERS).append([b"a"], TEXT)
 
 
 class Rollback(RuleBasedStateMachine):

@@ -91,20 +91,6 @@ def test_more_pieces_than_are_encoded_together(count):
     assert run(FAST(drawn), faulty) == -1 - len(b"".join(pieces[:-5]))
 
 
-@pytest.mark.skipif(INTERPRETED, reason="a large vocabulary")
-def test_a_real_vocabulary():
-    """Its tokens, their beginnings, and two of them side by side; and texts of some hundred."""
-    rng = random.Random(3)
-    tekken = resolve("tekken_240911")
-    tokens = [token for token in tekken.tokens if token]
-    pieces = [*rng.sample(tokens, 6000), *(rng.choice(tokens) + rng.choice(tokens) for _ in tokens)]
-    pieces += [one[: rng.randrange(9)] for one in pieces[:3000]]
-    pieces += [b"".join(rng.choices(tokens, k=800)) for _ in range(5)] + [rng.randbytes(20_000)]
-    expected = run(heap.encoder_of(tekken), pieces)
-    for encode in (FAST(tekken), CACHED(tekken)):
-        assert run(encode, pieces) == run(encode, pieces) == expected
-
-
 @pytest.mark.parametrize("crowded", ["BITS_PER_MERGE", "MOST_WORDS", None])
 def test_merges_that_stand_far_from_their_place_are_found(crowded, monkeypatch):
     if crowded:

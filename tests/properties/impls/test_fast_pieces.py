@@ -12,7 +12,9 @@ from functools import partial
 import numpy as np
 import pytest
 
+from corpora.generators.characters import BROKEN_UTF8
 from corpora.texts import benchmarks
+from corpora.vocabularies import drawn
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, WordPieceRules
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.wordpiece_file import make
@@ -66,25 +68,12 @@ def real_texts(vocabulary, size):
 
 def worded(rng, *, byte_fallback):
     """A vocabulary whose pieces hold white space first, as those of training do."""
-    letters = rng.choice(["abcd.(,", "abé日本.", "xy-_ab{}", "abжё日é𝄞"])
-    drawn = {"".join(rng.choices(letters, k=rng.randint(1, 5))) for _ in range(rng.randint(5, 60))}
-    drawn |= {"▁" + text for text in rng.sample(sorted(drawn), k=len(drawn) // 2)}
-    drawn |= {"▁", "q", "qq"}
-    if rng.random() < 0.3:
-        drawn.add(rng.choice(["▁▁", "a▁b", "ab▁▁"]))
-    scores = rng.choice(
-        [
-            [-1.0, -2.0, -3.0, -1.5],  # sums tie
-            [-rng.random() * 14 for _ in range(60)],
-            [-0.1 * n for n in range(1, 30)],
-            [-900.0, -850.3, -950.1],  # SentencePiece's sums are brought back often
-        ]
-    )
-    kinds = [PieceType.NORMAL] * 20 + [PieceType.USER_DEFINED, PieceType.UNUSED]
-    pieces = [
-        Piece(text, float(np.float32(rng.choice(scores))), rng.choice(kinds))
-        for text in sorted(drawn)
-    ]
+    whole = random_vocabulary(rng, gguf=True).pieces[3:]
+    texts = {piece.text.replace("▁", ""): piece for piece in whole}
+    pieces = [replace(piece, text=text) for text, piece in texts.items() if text]
+    pieces += [replace(piece, text="▁" + piece.text) for piece in pieces if rng.random() < 0.5]
+    apart = rng.choice(["▁▁", "a▁b", "ab▁▁"]) if rng.random() < 0.3 else "▁"
+    pieces += [Piece(text, rng.choice(pieces).score, PieceType.NORMAL) for text in {"▁", apart}]
     return unigram(pieces, Normalizer(None, None, True, rng.random() < 0.7, True), byte_fallback)
 
 
@@ -150,14 +139,6 @@ def test_runs_of_characters_that_no_piece_has():
     inputs = [one.encode() for one in texts]
     inputs += [b"\xe6\x97\xa5" * size + end for size in (3, 20, 21) for end in broken]
     assert assert_unigram(with_scores(**{"_": -1.0, "a": -2.0, "é": -3.0, ".": -4.0}), inputs)
-
-
-@pytest.mark.data
-@pytest.mark.thorough  # large vocabularies
-@pytest.mark.parametrize("name", ["t5_base", "albert_fixture", "sp_test_ja_model"])
-def test_real_unigram_on_real_texts(name):
-    vocabulary = resolve(str(data_path(f"vocabs/{name}.model")))
-    assert assert_unigram(vocabulary, real_texts(vocabulary, 1_000_000))
 
 
 # SentencePiece BPE
@@ -230,20 +211,6 @@ def test_spm_over_bytes(part):
     assert min(taken.values()) >= 4, taken
 
 
-@pytest.mark.parametrize("name", thorough_from(0, ["mistral_v1", "mistral_v3"]))
-@pytest.mark.parametrize("variant", VARIANTS)
-def test_real_spm_on_real_texts(name, variant):
-    vocabulary = resolve(name)
-    assert usable(vocabulary, variant)
-    runs = [b"a" + b" " * n + b"b" for n in range(60)]
-    symbols = [b"[INST]a[/INST] b</s>", "\u2581\u2581[INST]\u2581\n\n\n".encode()]
-    assert_alike(
-        spm_encoder.FastEncoder(vocabulary, variant),
-        SpmEncoder(vocabulary, variant),
-        [*real_texts(vocabulary, 100_000), *runs, *symbols],
-    )
-
-
 @pytest.mark.parametrize(
     ("pieces", "fits"),
     [
@@ -284,7 +251,6 @@ ATOMS = [
     "....",
     "longword" * 5,
 ]
-BROKEN = [b"\xff", b"a\xe2\x96", b".\xc3.", b"\xed\xa0\x80 ", b"\xf4\x90\x80\x80"]
 BOTH = pytest.mark.parametrize("variant", (BERT, LLAMA_CPP), ids=lambda variant: variant.name)
 
 
@@ -301,19 +267,14 @@ def assert_wordpiece(vocabulary, variant, inputs):
 @BOTH
 @pytest.mark.parametrize("part", thorough_from(1, range(3)))
 def test_wordpiece_by_words(part, variant):
-    letters = ["a", "b", "c", "é", "e", "日", "한", "ᄒ", ".", "-", "\u0301", "wo", "rd"]
     for seed in range(10 * part, 10 * part + 10):
-        rng = random.Random(f"wordpiece {seed}")
-        texts = {"".join(rng.choices(letters, k=rng.randint(1, 3))) for _ in range(30)}
-        pieces = [text if rng.random() < 0.5 else f"##{text}" for text in sorted(texts)]
-        flags = [rng.random() < 0.6 for _ in range(4)]
-        rules = WordPieceRules(*flags, max_word=rng.choice([3, 100]))
-        made = ["".join(rng.choices(ATOMS, k=rng.choice([1, 4, 30, 900]))) for _ in range(30)]
+        vocabulary, rng = drawn.draw("wordpiece", seed), random.Random(f"wordpiece {seed}")
+        atoms = [*ATOMS, *(token.decode() for token in vocabulary.tokens if token)]
+        made = ["".join(rng.choices(atoms, k=rng.choice([1, 4, 30, 900]))) for _ in range(30)]
         inputs = [b"", *(text.encode() for text in made), b"", b" "]
-        vocabulary = wordpiece(dict.fromkeys(pieces), rules)
         assert_wordpiece(vocabulary, variant, inputs)
         if seed % 3 == 0:
-            assert_wordpiece(vocabulary, variant, [one + rng.choice(BROKEN) for one in inputs])
+            assert_wordpiece(vocabulary, variant, [one + rng.choice(BROKEN_UTF8) for one in inputs])
 
 
 def test_a_word_of_as_many_ids_as_bytes():
@@ -323,9 +284,41 @@ def test_a_word_of_as_many_ids_as_bytes():
     assert_wordpiece(vocabulary, BERT, ["한한 a한.한".encode() * 500, b"a" * 40])
 
 
+# Real vocabularies
+
+ENGINES = {
+    "unigram": [(FAST_UNIGRAM.load, UNIGRAM.load)],
+    "spm": [
+        (partial(spm_encoder.FastEncoder, variant=one), partial(SpmEncoder, variant=one))
+        for one in VARIANTS
+    ],
+    "wordpiece": [
+        (
+            partial(wordpiece_encoder.FastEncoder, variant=one),
+            partial(WordPieceEncoder, variant=one),
+        )
+        for one in (BERT, LLAMA_CPP)
+    ],
+}
+"""The fast one, and the plain one."""
+
+REAL = {
+    **{f"vocabs/{n}.model": "unigram" for n in ("t5_base", "albert_fixture", "sp_test_ja_model")},
+    **dict.fromkeys(("mistral_v1", "mistral_v3"), "spm"),
+    "gguf/ggml-vocab-bert-bge.gguf": "wordpiece",
+}
+
+
 @pytest.mark.data
-@pytest.mark.thorough  # a large vocabulary
-@BOTH
-def test_real_wordpiece_on_real_texts(variant):
-    vocabulary = resolve(str(data_path("gguf/ggml-vocab-bert-bge.gguf")))
-    assert_wordpiece(vocabulary, variant, real_texts(vocabulary, 1_000_000))
+@pytest.mark.thorough  # large vocabularies
+@pytest.mark.parametrize("source", REAL)
+def test_real_vocabularies_on_real_texts(source):
+    vocabulary = resolve(str(data_path(source)) if "/" in source else source)
+    inputs = [b"a" + b" " * n + b"b" for n in range(60)]
+    inputs += [b"[INST]a[/INST] b</s>", "\u2581\u2581[INST]\u2581\n\n\n".encode()]
+    for fast, plain in ENGINES[REAL[source]]:
+        assert_alike(
+            fast(vocabulary), plain(vocabulary), [*real_texts(vocabulary, 300_000), *inputs]
+        )
+    if REAL[source] == "spm":
+        assert all(usable(vocabulary, variant) for variant in VARIANTS)

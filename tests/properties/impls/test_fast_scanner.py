@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import regex
 
+from corpora.generators import characters
 from corpora.vocabularies.patterns import PATTERNS
 from impls.fast.kernels.bits import highest
 from impls.fast.kernels.many_bytes import LOADED, WINDOW
@@ -30,12 +31,10 @@ INTERPRETED = os.environ.get("NUMBA_DISABLE_JIT") == "1"
 SOME = 40 if INTERPRETED else 2000
 
 # What the windows tell apart, what they leave to the automaton, and what is nearly that.
-ASCII = ("a", "B", "1", " ", "\t", "\n", "'", "/", "!", "s")
+ASCII = "aB1 \t\n'/!s"
 CHUNKS = (
-    "foo", "HTTPServer", "fooBar", "12", "1234567", "  ", "    ", "\r\n", "\n\n", "\n    ", " \n",
-    ")\n", ");\n", "()", "==", "//", "/*", "/\n", "\n/", "\n \n", "\"'", "'a'", "'s", "'S", "'ll",
-    "I'LL", "it's", "don't", "'ſ", "\x00", "\x1c", "\x7f", "\x85", "\u00a0", "é", "中文", " мир",
-    "\u0301", "。", "，", "—", "\u3000", "Ünder", "İ", "ʰ", "²", "٣", "\U0001f600",
+    *characters.WORDS, *characters.SPACES, *characters.CONTRACTIONS, *characters.CLASS_CHARACTERS,
+    ")\n", ");\n", "()", "==", "/*", "/\n", "\n/", "\"'", "'a'",
 )  # fmt: skip
 
 

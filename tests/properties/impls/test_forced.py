@@ -1,10 +1,12 @@
 """Forced tokens: the exact policy equals the definition; the heuristics do what they say."""
 
 import random
+from functools import partial
 from itertools import product
 
 import pytest
 
+from corpora.generators import characters
 from corpora.generators.material import is_text
 from corpora.grammars.finite import FiniteLanguage, Unrestricted
 from corpora.vocabularies import sources
@@ -23,10 +25,8 @@ from tests.properties.impls.bpe_vocabularies import random_text, random_vocabula
 from tests.properties.impls.forced_definition import Letters, Unlisted, assert_defined, defined
 
 WORDS = (
-    "hello", "the", " name", " of", "University of Pennsylvan", "ia", "icus", "'s", "'ll", "don't",
-    "HELLO", "Hello", "World", "123", "12", "  ", "   ", "\n", "\n\n", "\r\n", '{"', '":', '"',
-    "order", "Id", "Name", "_", "/", "//", ".", "...", "é", "あ", "漢字", "ˀ", "\u0301", "²",
-    "\u00a0", "(", "x", " y", "ABC", "Def", " 2024", "-01", "\t", "ſ", "'S", "'re", "🙂",
+    *characters.WORDS, *characters.CONTRACTIONS, *characters.SPACES[-30:], "hello", " name", " of",
+    "University of Pennsylvan", "ia", "icus", "HELLO", '{"', '":', '"', "order", "Id", " 2024",
 )  # fmt: skip
 
 
@@ -128,45 +128,26 @@ def tekken():
     return Tokenizer(sources.resolve("tekken_240911"))
 
 
-def test_the_heuristic_drops_what_a_token_goes_on_from(tekken):
-    grammar = FiniteLanguage([b":1}", b" :2}"])
-    forced = b'{"name_of_the_person"'
-    plain = NoHealing(tekken).heal(Context(b"", ()), forced, grammar).ids
-    healed = HealedBack(tekken).heal(Context(b"", ()), forced, grammar)
-
-    assert healed.ids == plain[: len(healed.ids)]
-    assert healed.leftover == b'"'
-
-
-def test_without_a_window_nothing_is_healed(tekken):
-    grammar = FiniteLanguage([b":1}"])
-    forced = b'{"name"'
-    assert HealedBack(tekken, 0).heal(Context(b"", ()), forced, grammar).leftover == b""
-
-
-def test_the_conservative_heuristic_does_not_ask_the_grammar(tekken):
-    grammar = FiniteLanguage([b"\x01"])
-    forced = b'{"name"'
-    assert HealedBack(tekken).heal(Context(b"", ()), forced, grammar).leftover == b""
-    careful = HealedBack(tekken, conservative=True).heal(Context(b"", ()), forced, grammar)
-    assert careful.leftover
-
-
-def test_a_window_in_bytes_may_be_longer_than_what_is_forced(tekken):
-    grammar = FiniteLanguage([b":1}"])
-    healed = HealedBack(tekken, 1000, in_bytes=True)
-    assert healed.heal(Context(b"", ()), b'"', grammar).leftover == b'"'
-
-
-def test_the_printed_pseudo_code_drops_the_last_token_whatever_it_is(tekken):
-    grammar = FiniteLanguage([b"\x01"])
-    healed = Printed(tekken).heal(Context(b"", ()), b'{"name', grammar)
-    assert healed.leftover == b"name"
-
-
-def test_dropping_the_last_pre_token(tekken):
-    healed = DropPretoken(tekken).heal(Context(b"", ()), b"hello world", Unrestricted())
-    assert healed.leftover == b" world"
+@pytest.mark.parametrize(
+    ("policy", "forced", "sentence", "leftover"),
+    [
+        # A token goes on from the quote: is it, or could it be, followed so?
+        (HealedBack, b'{"name_of_the_person"', b":1}", b'"'),
+        (HealedBack, b'{"name"', b"\x01", b""),
+        (partial(HealedBack, conservative=True), b'{"name"', b"\x01", b'"'),
+        (partial(HealedBack, size=0), b'{"name"', b":1}", b""),
+        (partial(HealedBack, size=1000, in_bytes=True), b'"', b":1}", b'"'),
+        # Whatever comes.
+        (Printed, b'{"name', b"\x01", b"name"),
+        (DropPretoken, b"hello world", b"", b" world"),
+    ],
+)
+def test_what_heuristics_leave_over(tekken, policy, forced, sentence, leftover):
+    empty, grammar = Context(b"", ()), FiniteLanguage([sentence])
+    healed = policy(tekken).heal(empty, forced, grammar)
+    assert healed.leftover == leftover
+    assert healed.ids == NoHealing(tekken).heal(empty, forced, grammar).ids[: len(healed.ids)]
+    assert tekken.vocabulary.spell(healed.ids) + leftover == forced
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 import sys
 from dataclasses import replace
 from functools import cache
-from importlib.metadata import version
 
 import pytest
 
@@ -21,7 +20,6 @@ from harness.workers.pool import WorkerPool
 from impls.adapters import llama_cpp
 from impls.adapters.llama_cpp import IMPLEMENTATION, Refused, vocab_only_offset
 from impls.interface import Mode, Unsupported
-from tests.properties.impls import recipes
 
 try:
     ABOUT = IMPLEMENTATION.about
@@ -127,17 +125,6 @@ def test_an_own_file_is_used_unless_it_was_given_another_pattern(tmp_path):
     assert llama_cpp.pre_of(b"GGUF") == "default"
     other = llama_cpp.gguf_file(sources.resolve(f"{path}#pattern=qwen2"))
     assert llama_cpp.pre_of(other) == "qwen2"
-
-
-@pytest.mark.parametrize(("name", "mode"), [("toy_bytes", TEXT), ("toy_characters", SPECIAL)])
-def test_a_recipe_runs_without_tokgate(name, mode, tmp_path):
-    vocabulary = sources.resolve(name)
-    recipe = IMPLEMENTATION.recipe(vocabulary, mode)
-    ids, text = recipes.run(recipe, b"the <s> 12", tmp_path)
-    encoder = IMPLEMENTATION.load(vocabulary)
-    assert ids == encoder.encode(b"the <s> 12", mode)
-    assert text == encoder.decode(ids).decode()
-    assert recipe.requirements == (f"xllamacpp=={version('xllamacpp')}",)
 
 
 # Deaths, through the harness

@@ -1,21 +1,16 @@
 """A user's own file: who reads its format is given it as it is, and nobody else has to guess."""
 
 import json
-import random
-import subprocess
-import sys
 from dataclasses import replace
 from typing import Any
 
 import pytest
-from tokenizers import Tokenizer
 
-from corpora.vocabularies.model import AddedToken, NativeFile, Unexpressed
+from corpora.vocabularies.model import AddedToken, NativeFile
 from corpora.vocabularies.patterns import PATTERNS
 from corpora.vocabularies.remarks import remarks
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
-from corpora.vocabularies.tokenizer_json_added import check_added
 from corpora.vocabularies.tokenizer_json_out import given, to_tokenizer_json
 from harness.core.comparisons import contracts_of, modes_of
 from harness.core.participants import Participant
@@ -26,6 +21,9 @@ from impls.adapters.common import refusing_specials
 from impls.adapters.vocabularies import json_content, without_specials
 from impls.interface import Mode, Respells, Unsupported
 from tests.breadth import thorough
+from tests.doubles.command import python
+from tests.doubles.installed import installed
+from tests.properties.impls.pipeline_documents import added_token
 
 Json = dict[str, Any]
 TEXT = Mode()
@@ -36,16 +34,8 @@ SAMPLES = ("Hello  Wörld, it's\n\n 12345 <|end|>x", "É e\u0301 \u3000 日本 '
 def document(**changes):
     """A byte-level tokenizer.json with a special token and a post-processor that trims offsets."""
     made = json.loads(to_tokenizer_json(resolve("toy_bytes"), pretokenize=True))
-    size = len(made["model"]["vocab"])
-    special = {"id": size, "content": "<|end|>", "special": True}
-    plain = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    made["added_tokens"] = [{**plain, **special}]
-    made["post_processor"] = {
-        "type": "ByteLevel",
-        "add_prefix_space": True,
-        "trim_offsets": True,
-        "use_regex": True,
-    }
+    made["added_tokens"] = [added_token(len(made["model"]["vocab"]), "<|end|>", special=True)]
+    made["post_processor"] = {**BYTE_LEVEL, "add_prefix_space": True}
     return {**made, **changes}
 
 
@@ -110,12 +100,7 @@ def test_others_who_read_the_file_agree_on_what_the_plain_model_lacks(name):
     """
     vocabulary = from_document(document(normalizer=LOWERED), "lowered", None)
     reference = registry.resolve("tokenizers").load(vocabulary)
-    try:
-        implementation = registry.resolve(name)
-        version = implementation.about.version
-    except ImportError as error:
-        pytest.skip(str(error))
-    assert version
+    implementation = installed(name)
     for mode in (TEXT, SPECIAL):
         if implementation.supports(vocabulary, mode) is not None:
             continue
@@ -194,8 +179,7 @@ def test_libraries_that_are_not_installed_join_no_run(tmp_path):
     """After a plain ``pip install .`` none of the field is there."""
     path = tmp_path / "lowered.json"
     path.write_text(json.dumps(document(normalizer=LOWERED)))
-    asked = [sys.executable, "-c", PLAIN_INSTALL, str(path)]
-    done = subprocess.run(asked, capture_output=True, text=True, check=False)
+    done = python("-c", PLAIN_INSTALL, str(path))
     assert not done.stderr
     lines = done.stdout.splitlines()
     assert lines[0] == "[] True set()"
@@ -277,33 +261,6 @@ def test_an_added_token_that_a_written_file_cannot_say_is_not_decoded():
     for decode in (encoder.decode, encoder.decode_without_specials, encoder.decode_stream):
         with pytest.raises(Unsupported, match="added token"):
             decode([spelled.id])
-
-
-def test_added_tokens_have_the_ids_that_the_library_gives_them():
-    rng = random.Random(3)
-    kept = 0
-    for _ in range(300):
-        texts = [f"t{place}" for place in range(rng.randrange(1, 6))]
-        ids = rng.sample(range(10), len(texts)) if rng.random() < 0.5 else range(len(texts))
-        vocab = dict(zip(texts, ids, strict=True))
-        chosen = rng.sample(["<a>", "<b>", "<c>", *texts], rng.randrange(1, 4))
-        flags = ("single_word", "lstrip", "rstrip", "normalized", "special")
-        added = [{"content": text, "id": 0, **dict.fromkeys(flags, False)} for text in chosen]
-        parts = dict.fromkeys(("truncation", "padding", "normalizer", "pre_tokenizer", "decoder"))
-        model = {"type": "WordLevel", "vocab": vocab, "unk_token": "t0"}
-        told = {"version": "1.0", "post_processor": None, **parts, "model": model}
-        library = Tokenizer.from_str(json.dumps({**told, "added_tokens": added}))
-        given_ids = [library.token_to_id(text) for text in chosen]
-        tokens = [AddedToken(*one) for one in zip(chosen, given_ids, strict=True)]
-        try:
-            check_added(vocab, tokens, "")
-        except Unexpressed as error:
-            assert "another token has, too" in error.steps[0]
-            continue
-        kept += 1
-        for text, token_id in zip(chosen, given_ids, strict=True):
-            assert library.encode(text).ids == [token_id]
-    assert 200 < kept < 300
 
 
 def test_llguidance_is_not_asked_for_special_tokens_as_ordinary_text():

@@ -1,13 +1,9 @@
 """Packages that extend Numba are imported by nobody but plug-ins."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
 
 from corpora.vocabularies.caches import OURS
+from tests.doubles.command import ROOT, python
 
 CODE = (
     "import sys\n"
@@ -25,17 +21,8 @@ def test_a_package_that_extends_numba(of_a_plug_in, tmp_path):
     folder.mkdir()
     (folder / "METADATA").write_text("Metadata-Version: 2.1\nName: extends_numba\nVersion: 1.0\n")
     (folder / "entry_points.txt").write_text("[numba_extensions]\ninit = extends_numba:init\n")
-    root = Path(__file__).parents[3]
-    environment = {**os.environ, "PYTHONPATH": f"{root}{os.pathsep}{tmp_path}"}
-    environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    environment = {"PYTHONPATH": f"{ROOT}:{tmp_path}", "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
     if of_a_plug_in:
         environment[OURS] = str(tmp_path / "ours")
-    done = subprocess.run(
-        [sys.executable, "-c", CODE],
-        env=environment,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
+    done = python("-c", CODE, **environment)
     assert done.stdout.split()[-1] == str(of_a_plug_in)

@@ -19,14 +19,19 @@ from impls.pipeline.encoder import IMPLEMENTATION, NAME, Encoder, read
 from impls.pipeline.errors import Undefined
 from impls.pretokenize.unicode_version import versioned
 from tests.breadth import thorough
-from tests.properties.impls.pipeline_documents import PARTS, TEXTS, charsmap, content, documents
+from tests.properties.impls.pipeline_documents import (
+    EMPTY,
+    PARTS,
+    TEXTS,
+    charsmap,
+    content,
+    documents,
+)
 
 Json = dict[str, Any]
 TEXT, SPECIAL = Mode(), Mode(special="all")
 
 METASPACE = {"type": "Metaspace", "replacement": "▁", "prepend_scheme": "first", "split": False}
-
-HEADER = {"version": "1.0", "truncation": None, "padding": None, "added_tokens": []}
 
 
 def words(vocab=(), **changes):
@@ -37,8 +42,7 @@ def words(vocab=(), **changes):
         "vocab": {text: i for i, text in enumerate(texts)},
         "unk_token": "<unk>",
     }
-    empty = dict.fromkeys(("normalizer", "pre_tokenizer", "post_processor", "decoder"))
-    return {**HEADER, **empty, "model": model, **changes}
+    return {**EMPTY, "model": model, **changes}
 
 
 def agree(document, texts, mode):
@@ -158,29 +162,24 @@ def answered(ours, lines):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("step", NORMALIZERS, ids=named)
-def test_every_character_is_normalized_as_by_the_library(step):
+@pytest.mark.parametrize(
+    ("field", "step"),
+    [*(("normalizer", step) for step in NORMALIZERS), *(("pre_tokenizer", s) for s in SPLITTERS)],
+    ids=lambda value: value if isinstance(value, str) else named(value),
+)
+def test_every_character_is_treated_as_by_the_library(field, step):
     if step["type"] == "Precompiled":
         step = {**step, "precompiled_charsmap": charsmap()}
-    told = content(words(normalizer=step))
-    ours, library = Encoder(told), Tokenizer.from_str(told.decode()).normalizer
+    told = content(words(**{field: step}))
+    ours, library = Encoder(told), Tokenizer.from_str(told.decode())
     count = 0
-    for lines in in_context("a\u0323{}\u0301b"):
-        for text, _, normalized in answered(ours, lines):
-            assert normalized == library.normalize_str(text), ascii(text)
-            count += 1 + text.count("\n")
-    assert count > len(CHARACTERS) - 2500
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize("step", SPLITTERS, ids=named)
-def test_every_character_is_parted_as_by_the_library(step):
-    told = content(words(pre_tokenizer=step))
-    ours, library = Encoder(told), Tokenizer.from_str(told.decode()).pre_tokenizer
-    count = 0
-    for lines in in_context("a{}"):
-        for text, pieces, _ in answered(ours, lines):
-            assert pieces == [one for one, _ in library.pre_tokenize_str(text)], ascii(text)
+    for lines in in_context("a\u0323{}\u0301b" if field == "normalizer" else "a{}"):
+        for text, pieces, normalized in answered(ours, lines):
+            if field == "normalizer":
+                assert normalized == library.normalizer.normalize_str(text), ascii(text)
+            else:
+                parts = library.pre_tokenizer.pre_tokenize_str(text)
+                assert pieces == [one for one, _ in parts], ascii(text)
             count += 1 + text.count("\n")
     undecided = 30_000 if step["type"] == "UnicodeScripts" else 2500
     assert count > len(CHARACTERS) - undecided
@@ -238,10 +237,15 @@ def test_who_defines_a_file_of_other_steps():
     assert shown[2].value == " ".join(map(str, ids))
 
 
-@pytest.mark.parametrize("source", ["unigram_nfkc", "toy_acbb"])
+@pytest.mark.parametrize("source", ["unigram_nfkc", "toy_acbb", None])
 def test_who_does_not(source):
-    assert IMPLEMENTATION.supports(resolve(source), TEXT) == "reads a tokenizer.json"
-    assert NAME not in definitions_of(resolve(source), "bpe")
+    if source is None:
+        told = json.loads(to_tokenizer_json(resolve("unigram_nfkc"), pretokenize=True))
+        vocabulary, why = from_document(told, "t5", None), "the plain model says all of the file"
+    else:
+        vocabulary, why = resolve(source), "reads a tokenizer.json"
+    assert IMPLEMENTATION.supports(vocabulary, TEXT) == why
+    assert NAME not in definitions_of(vocabulary, vocabulary.algorithm.value)
 
 
 def split(regex, **changes):
@@ -308,12 +312,6 @@ def test_a_match_of_nothing_is_not_answered():
     encoder = Encoder(content(words(**split("a*"))))
     with pytest.raises(Unsupported, match="nothing"):
         encoder.encode(b"xax", TEXT)
-
-
-def test_a_vocabulary_that_is_said_in_full_is_left_to_others():
-    document = json.loads(to_tokenizer_json(resolve("unigram_nfkc"), pretokenize=True))
-    told = IMPLEMENTATION.supports(from_document(document, "t5", None), TEXT)
-    assert told == "the plain model says all of the file"
 
 
 def test_long_runs_take_a_moment():

@@ -1,6 +1,5 @@
 """Names to implementations: what resolves, and the one line where it does not."""
 
-import subprocess
 import sys
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from impls import registry, roster
 from impls.errors import ImplementationError
 from impls.interface import About
+from tests.doubles.command import python
 
 GOOD = """
 from impls.interface import About
@@ -195,6 +195,5 @@ print(asked > 3, changed, libraries)
 
 def test_to_be_asked_about_changes_nothing_in_the_harness():
     # Workers are copies of a process that has the harness's environment, as long as it is that.
-    command = [sys.executable, "-c", QUESTIONS]
-    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    done = python("-c", QUESTIONS)
     assert (done.stdout.strip(), done.returncode) == ("True [] []", 0), done.stderr

@@ -49,12 +49,6 @@ def test_resegmentation_ends_at_its_depth():
     assert spelled(vocabulary, "a" * 110) == ["a" * 9, *["a"] * 101]
 
 
-def test_the_longest_of_64_user_defined_symbols_is_taken():
-    vocabulary = spm([normal("a"), *(user_defined("a" * n) for n in range(2, 100))])
-
-    assert [len(text) for text in spelled(vocabulary, "a" * 200)] == [65, 65, 65, 5]
-
-
 def test_llama_cpp_reads_control_tokens_only_when_asked():
     pieces = [*letters(), control("<s>")]
     vocabulary = spm(pieces, Normalizer(escape_whitespaces=True), byte_fallback=True)
@@ -74,15 +68,6 @@ def test_invalid_bytes():
         "<0xE2>",
         "<0x96>",
     ]
-
-
-@pytest.mark.parametrize(
-    ("score", "better"), [(float("nan"), True), (-float("nan"), False), (-0.0, False)]
-)
-def test_sentencepiece_orders_scores_by_their_bits(score, better):
-    vocabulary = spm(letters(normal("ab", 0.0), normal("bc", score)))
-
-    assert spelled(vocabulary, "abc") == (["a", "bc"] if better else ["ab", "c"])
 
 
 def test_llama_cpp_has_no_order_for_nan():

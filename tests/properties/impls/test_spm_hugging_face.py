@@ -2,61 +2,38 @@
 
 import json
 import random
-from typing import Any
+from dataclasses import replace
 
 import pytest
 
+from corpora.vocabularies.drawn.pieces import characters
+from corpora.vocabularies.model import Normalizer, PieceType
 from corpora.vocabularies.sources import resolve
 from corpora.vocabularies.tokenizer_json import from_document
 from corpora.vocabularies.tokenizer_json_out import to_tokenizer_json
 from impls import registry
 from impls.interface import Mode
 from impls.spm.hugging_face import IMPLEMENTATION
+from tests.properties.impls.pipeline_documents import added_token
+from tests.properties.impls.spm_definition import spm
 
-Json = dict[str, Any]
 TEXT = Mode()
 
 
-def document(seed, **changes):
-    """Merges in any order over a few letters; all, some or none of the bytes; added tokens."""
+def document(seed):
+    """The file of a drawn vocabulary, with its merges in any order and added tokens besides."""
     rng = random.Random(seed)
-    letters = ["\u2581", "a", "b", "é", "日"]
-    bytes_there = rng.choice((range(256), range(0, 256, 2), ()))
-    texts = ["<unk>", *(f"<0x{byte:02X}>" for byte in bytes_there), *letters]
-    merges = []
-    usable = list(letters)
-    for _ in range(rng.choice((6, 40))):
-        left, right = rng.choice(usable), rng.choice(usable)
-        if len(left + right) > 9:
-            continue
-        if left + right not in texts:
-            texts.append(left + right)
-            usable.append(left + right)
-        merges.append([left, right])
-    rng.shuffle(merges)
-    flags = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
-    added = [
-        {"id": len(texts) + place, "content": text, "special": special, **flags}
-        for place, (text, special) in enumerate((("<a>", False), ("<a>b", True), ("b<", False)))
+    drawn = characters(rng)
+    spaces = Normalizer(add_dummy_prefix=rng.random() < 0.6, escape_whitespaces=True)
+    pieces = [replace(one, type=PieceType.NORMAL) for one in drawn.pieces[1:]]
+    made = json.loads(to_tokenizer_json(spm(pieces, spaces), pretokenize=True))
+    made["model"]["byte_fallback"] = rng.random() < 0.7
+    rng.shuffle(made["model"]["merges"])
+    made["added_tokens"] += [
+        added_token(len(pieces) + place, text, special=special)
+        for place, (text, special) in enumerate((("<a>", False), ("<a>b", True), ("b<", False)), 1)
     ]
-    steps = []
-    if rng.random() < 0.6:
-        steps.append({"type": "Prepend", "prepend": "\u2581"})
-    steps.append({"type": "Replace", "pattern": {"String": " "}, "content": "\u2581"})
-    return {
-        "version": "1.0",
-        "added_tokens": added,
-        "normalizer": {"type": "Sequence", "normalizers": steps},
-        "model": {
-            "type": "BPE",
-            "unk_token": "<unk>",
-            "fuse_unk": True,
-            "byte_fallback": rng.random() < 0.7,
-            "vocab": {text: place for place, text in enumerate(texts)},
-            "merges": merges,
-            **changes,
-        },
-    }
+    return made
 
 
 def agrees(vocabulary, rng, count):
@@ -64,22 +41,8 @@ def agrees(vocabulary, rng, count):
     assert IMPLEMENTATION.supports(vocabulary, TEXT) is None
     ours = IMPLEMENTATION.load(vocabulary)
     library = registry.resolve("tokenizers").load(vocabulary)
-    parts = [
-        "a",
-        "b",
-        " ",
-        "  ",
-        "é",
-        "日",
-        "\u2581",
-        "<a>",
-        "<a>b",
-        "b<",
-        "x",
-        "ü",
-        "<0x61>",
-        "\n",
-    ]
+    texts = (piece.text for piece in vocabulary.pieces if len(piece.text) < 4)
+    parts = [*texts, " ", "  ", "<a>", "<a>b", "b<", "x", "ü", "\n"]
     for _ in range(count):
         data = "".join(rng.choices(parts, k=rng.randrange(12))).encode()
         assert ours.encode(data, TEXT) == list(library.encode(data, TEXT)), data

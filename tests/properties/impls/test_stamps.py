@@ -1,11 +1,8 @@
 """Compiled code on disk is that of the source: an edited helper, or constant, is compiled anew."""
 
-import os
-import subprocess
-import sys
-from pathlib import Path
-
 import pytest
+
+from tests.doubles.command import ROOT, python
 
 CALLER = """
 from impls.compiled.jit import njit
@@ -43,20 +40,12 @@ def run(folder, *, by=1, more=1):
     (folder / "caller.py").write_text(CALLER)
     (folder / "helper.py").write_text(HELPER.format(by=by, more=more))
     environment = {
-        **{name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"},
+        "NUMBA_DISABLE_JIT": "0",
         "NUMBA_CACHE_DIR": str(folder / "cache"),
-        "PYTHONPATH": f"{folder}:{Path(__file__).parents[3]}",
+        "PYTHONPATH": f"{folder}:{ROOT}",
         "PYTHONDONTWRITEBYTECODE": "1",
     }
-    done = subprocess.run(
-        [sys.executable, "-c", RUN],
-        env=environment,
-        cwd=folder,
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=300,
-    )
+    done = python("-c", RUN, folder=folder, **environment)
     result, hits, compilers = map(int, done.stdout.split())
     assert compilers == (hits == 0)
     return result, hits

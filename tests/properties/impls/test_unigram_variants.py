@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import regex
 
+from corpora.generators.material import is_text
 from corpora.vocabularies.model import Normalizer, Piece, PieceType, VocabularyError
 from corpora.vocabularies.sources import resolve
 from impls.adapters.sentencepiece import IMPLEMENTATION as SENTENCEPIECE
@@ -22,12 +23,11 @@ from impls.unigram.charsmap import load_charsmap
 from impls.unigram.graphemes import cluster_ends
 from impls.unigram.lexicon import parsed
 from impls.unigram.viterbi import best_paths
-from tests.breadth import thorough_from
 from tests.data import data_path
+from tests.doubles.installed import installed
 from tests.properties.impls.spm_definition import spm
 from tests.properties.impls.test_unigram_normalizer import charsmap_of
 from tests.properties.impls.unigram_vocabularies import (
-    is_text,
     random_inputs,
     random_vocabulary,
     unigram,
@@ -46,16 +46,6 @@ EVERY = {
 }
 
 
-def llama_cpp():
-    from impls.adapters.llama_cpp import AS_BYTES
-
-    try:
-        assert AS_BYTES.about
-    except ImportError as error:
-        pytest.skip(str(error))
-    return AS_BYTES
-
-
 def batch(encoder, inputs):
     ends = np.cumsum([len(data) for data in inputs])
     ids, id_ends = encoder.encode_batch(b"".join(inputs), ends, TEXT)
@@ -67,7 +57,7 @@ def engines(vocabulary, gguf):
     yield unigrams.SENTENCEPIECE, SENTENCEPIECE, False
     yield unigrams.HUGGING_FACE, TOKENIZERS, True
     if gguf:
-        yield unigrams.LLAMA_CPP, llama_cpp(), False
+        yield unigrams.LLAMA_CPP, installed("impls.adapters.llama_cpp:AS_BYTES"), False
 
 
 def assert_as_engines(seed, vocabularies, cases):
@@ -81,11 +71,17 @@ def assert_as_engines(seed, vocabularies, cases):
             if ours.supports(vocabulary, TEXT) is not None:
                 continue
             taken = [data for data in inputs if is_text(data)] if text_only else inputs
-            reference = engine.load(vocabulary)
-            for data, ids in zip(taken, batch(ours.load(vocabulary), taken), strict=True):
+            reference, encoder = engine.load(vocabulary), ours.load(vocabulary)
+            for data, ids in zip(taken, batch(encoder, taken), strict=True):
                 wanted = list(reference.encode(data, TEXT))
                 assert ids == wanted, (ours.variant.name, number, data, vocabulary.normalizer)
+                drawn = rng.choices(range(len(vocabulary)), k=rng.randrange(6))
+                for chosen in (ids, drawn):
+                    assert encoder.decode(chosen) == reference.decode(chosen), chosen
                 compared += 1
+            for data in [data for data in taken if is_text(data) and len(data) < 200][:15]:
+                steps = {step.name: step.value for step in ours.steps(vocabulary, data, TEXT)}
+                assert steps["ids"] == " ".join(map(str, encoder.encode(data, TEXT))), data
     return compared
 
 
@@ -105,21 +101,12 @@ def test_a_symbol_of_one_byte_hides_no_longer_one():
 def test_the_first_byte_of_a_symbol_passes_wherever_it_stands():
     """A symbol begins with the first byte of 本, which is behind a character that passes."""
     vocabulary = resolve("unigram_nfkc")
-    reference, ours = llama_cpp().load(vocabulary), unigrams.LLAMA_CPP.load(vocabulary)
+    reference, ours = (
+        installed("impls.adapters.llama_cpp:AS_BYTES").load(vocabulary),
+        unigrams.LLAMA_CPP.load(vocabulary),
+    )
     for text in ("a롸本", "a本", "a日本本", "本本 롸롸時本"):
         assert ours.encode(text.encode(), TEXT) == list(reference.encode(text.encode(), TEXT)), text
-
-
-@pytest.mark.parametrize("name", thorough_from(2, EVERY))
-def test_steps_say_what_is_encoded(name):
-    ours = EVERY[name]
-    for number in range(8):
-        rng = random.Random(f"stages/{number}")
-        vocabulary = random_vocabulary(rng, gguf=True)
-        inputs = [d for d in random_inputs(vocabulary, rng, 15) if is_text(d) and len(d) < 200]
-        for data, ids in zip(inputs, batch(ours.load(vocabulary), inputs), strict=True):
-            steps = {step.name: step.value for step in ours.steps(vocabulary, data, TEXT)}
-            assert steps["ids"] == " ".join(map(str, ids)), data
 
 
 def sums(variant, scores, unknown):
@@ -351,25 +338,6 @@ def test_scores_are_read_as_serde_json_reads_them():
 
     assert [parsed(repr(piece.score)) for piece in vocabulary.pieces] == read
     assert read != [piece.score for piece in vocabulary.pieces]
-
-
-@pytest.mark.parametrize("name", ["unigram_nfkc", "toy_unigram", "unigram_bytes"])
-def test_decoders_give_what_their_engines_give(name):
-    vocabulary = resolve(name)
-    rng = random.Random(8)
-    pairs = [
-        (unigrams.SENTENCEPIECE, SENTENCEPIECE),
-        (unigrams.HUGGING_FACE, TOKENIZERS),
-    ]
-    if unigrams.LLAMA_CPP.supports(vocabulary, TEXT) is None:
-        pairs.append((unigrams.LLAMA_CPP, llama_cpp()))
-    for ours, engine in pairs:
-        mine, theirs = ours.load(vocabulary), engine.load(vocabulary)
-        for _ in range(400):
-            ids = rng.choices(range(len(vocabulary)), k=rng.randrange(6))
-            if rng.random() < 0.3:
-                ids = [3, *rng.choices(range(min(300, len(vocabulary))), k=rng.randrange(8))]
-            assert mine.decode(ids) == theirs.decode(ids), (ours.variant.name, ids)
 
 
 def test_text_only_variants_take_text_only():

@@ -145,6 +145,7 @@ def test_special_tokens_are_refused_by_each_method(plugin):
 @pytest.mark.parametrize(
     ("name", "asked"),
     [
+        ("encode", (WORD[:2], TEXT)),
         ("append", ([WORD[4:5], WORD[5:]], TEXT)),
         ("interval", (WORD, [(0, 2)], TEXT)),
         ("encode_batch", (WORD, np.array([2, 7]), TEXT)),
