@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 19_800,
     "harness/studies": 126_000,
     "reports": 47_700,
-    "tests": 352_300,
+    "tests": 352_500,
 }
 """Tokens of code, by room."""
 

@@ -60,8 +60,7 @@ def load(
 
 def _ends(content: bytes, config: Json) -> list[str]:
     """Where the config says otherwise than a tokenizer.json whether a text gets BOS or EOS."""
-    document: Json = json.loads(content)
-    adding = json.dumps(document.get("post_processor"))
+    adding = json.dumps(json.loads(content).get("post_processor"))
     return [
         f"{part_files.CONFIG} has {key}: {shown_json(adds)}, but {WHOLE[0]} "
         f"{'adds no' if adds else 'adds'} {shown_json(text)} to a text: libraries follow one or "
