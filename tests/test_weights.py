@@ -18,7 +18,7 @@ import pytest
 ROOT = Path(__file__).parents[1]
 
 AT_MOST = {
-    "corpora": 74_100,
+    "corpora": 74_200,
     "impls": 146_900,
     "impls/fast": 40_800,
     "harness": 269_000,
@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 19_800,
     "harness/studies": 126_000,
     "reports": 47_700,
-    "tests": 352_500,
+    "tests": 352_700,
 }
 """Tokens of code, by room."""
 
