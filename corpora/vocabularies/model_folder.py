@@ -7,6 +7,7 @@ libraries follow one or the other, and a remark tells the user so.
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -51,7 +52,8 @@ def load(
         vocabulary = part_files.of_folder(folder, contents, said, pattern)
         contents = {} if pattern else contents  # the class has a pattern of its own
     native = vocabulary.native or NativeFile(b"")
-    remarks = (*native.remarks, *_remarks(vocabulary, said))
+    ends = _ends(native.content, config) if whole == WHOLE[0] else []
+    remarks = (*native.remarks, *_remarks(vocabulary, said), *ends)
     native = replace(native, beside=tuple(contents.items()), remarks=remarks)
     return replace(vocabulary, id=folder.resolve().name, native=native)
 
@@ -73,6 +75,20 @@ def chat_template(vocabulary: Vocabulary) -> tuple[str, str]:
     bos = config.get("bos_token") if "bos_token" in template else None
     bos = bos.get("content") if isinstance(bos, dict) else bos
     return template, bos if isinstance(bos, str) else ""
+
+
+def _ends(content: bytes, config: Json) -> list[str]:
+    """Where the config says otherwise than a tokenizer.json whether a text gets BOS or EOS."""
+    adding = json.dumps(json.loads(content).get("post_processor"))
+    return [
+        f"{part_files.CONFIG} has {key}: {shown_json(adds)}, but {WHOLE[0]} "
+        f"{'adds no' if adds else 'adds'} {shown_json(text)} to a text: libraries follow one or "
+        "the other"
+        for end in ("bos_token", "eos_token")
+        for key, text in [(f"add_{end}", part_files.text_of(config.get(end)))]
+        if text and isinstance(adds := config.get(key), bool)
+        if adds != (json.dumps(text) in adding)
+    ]
 
 
 def _remarks(vocabulary: Vocabulary, said: dict[str, Json]) -> list[str]:

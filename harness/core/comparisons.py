@@ -16,6 +16,7 @@ from harness.core.quiet import aside
 from harness.core.standing import Standing, definitions_of, references_of, standings
 from impls import registry
 from impls.interface import Law, Mode
+from impls.pipeline.encoder import collide
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping, Sequence
@@ -128,11 +129,13 @@ def answer_of(participant: Participant, vocabulary: Vocabulary, mode: Mode) -> s
         formats: object = getattr(implementation, "native_formats", ())
         if not isinstance(formats, Collection) or vocabulary.format not in formats:
             return f"cannot read {vocabulary.format}, and the plain model cannot express its steps"
-    if vocabulary.native is not None and vocabulary.native.shared:
+    if vocabulary.native is not None:
         knowing = (*registry.REFERENCES.get(vocabulary.format, ()), *definitions_of(vocabulary, ""))
-        if participant.spec not in knowing:
+        if vocabulary.native.shared and participant.spec not in knowing:
             one = min(vocabulary.native.shared)
             return f"two tokens of the file have the id {one}, and only its reference says which"
+        if participant.spec not in knowing and collide(vocabulary):
+            return "two added tokens are one text once normalized, and its reference takes either"
     own = type(implementation).__module__.startswith("impls.")
     try:
         with contextlib.nullcontext() if own else aside():

@@ -230,7 +230,9 @@ def stage_of(violation: Violation, contract: Contract) -> str:
             return "unknown-merging"
     mine, theirs = (seen(contract, violation.data, ids, inside=inside) for ids in both)
     stage = next((name for name, value in mine.items() if value != theirs.get(name)), IDS)
-    if stage == "normalization" and pieces and any(unknown in ids for ids in both):
+    having = {unknown in ids for ids in both}
+    # Where both spell one text, the one that has the unknown token took the text <unk> for it.
+    if pieces and {"normalization": True in having, SEGMENTATION: len(having) == 2}.get(stage):
         return "unknown"
     if stage != SEGMENTATION:
         return stage

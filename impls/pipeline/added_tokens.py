@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
     from corpora.vocabularies.model import AddedToken
 
+COLLIDING = "two added tokens of one text, of which either may be found"
+"""Why a file has no definition, and no two loads of it need be alike: the library keeps the tokens
+that it finds in the normalized text in a table of random order."""
+
 _WORD = regex.compile(r"\w")
 
 
@@ -37,7 +41,7 @@ class AddedTokens:
             if edges and (token.lstrip or token.rstrip):
                 raise Undefined("an added token with white space at its edges that takes more")
             if text in self._tokens:
-                raise Undefined("two added tokens of one text, of which either may be found")
+                raise Undefined(COLLIDING)
             self._tokens[text] = token
         longest_first = sorted(self._tokens, key=len, reverse=True)
         self._found = re.compile("|".join(map(re.escape, longest_first)) or "(?!)")

@@ -15,7 +15,7 @@ from corpora.vocabularies.tokenizer_json_added import check_added
 from corpora.vocabularies.tokenizer_json_out import given
 from impls.explanations import IDS, NORMALIZATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
-from impls.pipeline.added_tokens import AddedTokens
+from impls.pipeline.added_tokens import COLLIDING, AddedTokens
 from impls.pipeline.decoders import decoded, decoders_of
 from impls.pipeline.errors import Undefined
 from impls.pipeline.models import model_of
@@ -226,6 +226,14 @@ def read(content: bytes) -> Encoder | str:
         return f"an added token: {error}"
     except DAMAGED:
         return "the file is damaged, or of an older form"
+
+
+def collide(vocabulary: Vocabulary) -> bool:
+    """Whether a tokenizer.json has added tokens that are one text once it is normalized."""
+    if sum(token.normalized for token in vocabulary.added_tokens) < 2:
+        return False
+    found = read(given(vocabulary))
+    return isinstance(found, str) and COLLIDING in found
 
 
 def _with_flags(token: AddedToken) -> bool:

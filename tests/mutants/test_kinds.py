@@ -13,6 +13,7 @@ CALLS = {
     "keeps-padding": "mixed-calls",
     "trimmed-keys": "equivalence",
 }
+TEXTS = {"cleans-bytes": "clean-up", "names-trimmed": "token-strings"}
 LOCATED = "harness.studies.selftest.catalog:offsets.leaves-marks-out"
 
 
@@ -27,10 +28,11 @@ def plugged(caught):
     [
         ("toy_bytes", STREAMS, plugged(STREAMS), "600cases", ["stream-decoder"]),
         ("toy_bytes", CALLS, plugged(CALLS), "600cases", ["mixed-calls", "equivalence"]),
+        ("toy_bytes", TEXTS, plugged(TEXTS), "4000cases", ["clean-up", "token-strings"]),
         ("unigram_nfkc", {"offsets.leaves-marks-out": "offsets"}, [LOCATED], "2000cases",
          ["offsets"]),
     ],
-    ids=["streams", "calls", "offsets"],
+    ids=["streams", "calls", "texts", "offsets"],
 )  # fmt: skip
 @pytest.mark.first
 @pytest.mark.thorough  # whole runs

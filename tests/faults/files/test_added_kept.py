@@ -81,6 +81,23 @@ def test_those_who_take_the_files_word_are_given_that_of_the_reference():
             assert not found.violations, name
 
 
+@pytest.mark.parametrize("texts", [("[A]", "[a]"), ("[A]", "[b]")])
+def test_tokens_that_are_one_text_once_normalized_are_the_references_alone(texts):
+    """tokenizers takes either, another one at each load, so that nobody is wrong who differs."""
+    document = document_of(*(added(SIZE + i, text) for i, text in enumerate(texts)))
+    document["normalizer"] = {"type": "Lowercase"}
+    document["added_tokens"] = [one | {"normalized": True} for one in document["added_tokens"]]
+    vocabulary = vocabulary_of(document)
+    collide = len({text.lower() for text in texts}) == 1
+    loads = (tokenizers.Tokenizer.from_str(json.dumps(document)) for _ in range(40))
+    assert len({tuple(one.encode(texts[1]).ids) for one in loads}) == 1 + collide
+    for name in ("fastokens", "transformers", "morpheme", "tokenizers"):
+        (participant,), _ = selection.participants([name])
+        reason = answer_of(participant, vocabulary, Mode())
+        excluded = "one text once normalized" in str(reason)
+        assert excluded == (collide and name != "tokenizers"), (name, reason)
+
+
 @pytest.mark.parametrize("place", ["the model's", "an added one"])
 def test_what_two_tokens_of_one_id_mean_the_reference_alone_is_asked(place):
     vocab = dict(document_of()["model"]["vocab"])

@@ -5,6 +5,7 @@ import random
 
 import pytest
 from tokenizers import BertWordPieceTokenizer, ByteLevelBPETokenizer
+from tokenizers.processors import RobertaProcessing
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.byte_alphabet import spell
@@ -87,6 +88,21 @@ def test_a_whole_file_comes_first_and_what_others_say_otherwise_is_told(tmp_path
     }
     (told,) = remarks(vocabulary)
     assert told.startswith('tokenizer_config.json has "<x>" as 7, not a token')
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("last", [True, False])
+def test_a_config_that_adds_other_ends_than_the_file_is_told(tmp_path, first, last):
+    trained = byte_level(tmp_path)
+    end, keys = "<|endoftext|>", ["add_bos_token", "add_eos_token"]
+    config = {"bos_token": end, "eos_token": {"content": end}} | dict.fromkeys(keys, first)
+    if last:
+        trained.post_processor = RobertaProcessing((end, 0), (end, 0))
+    trained.save(str(tmp_path / "tokenizer.json"))
+    told = remarks(sources.resolve(folder(tmp_path, config)))
+    says = f"{str(first).lower()}, but tokenizer.json {'adds' if last else 'adds no'} "
+    assert len(told) == 2 * (first != last)
+    assert all(f"{key}: {says}" in one for key, one in zip(keys, told, strict=False))
 
 
 @pytest.mark.parametrize(

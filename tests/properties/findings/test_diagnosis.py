@@ -111,6 +111,19 @@ def test_stages(name, data, one, other, stage, seen):
     assert said("mine", swapped=True) == seen
 
 
+def test_the_text_of_the_unknown_token_that_becomes_it_is_no_matter_of_scores():
+    terms = contract("toy_unigram", "sentencepiece", "tokenizers", mode=TEXT)
+    letters, old = ["<", "u", "n", "k", ">"], terms.vocabulary
+    normal = old.pieces[old.ids[b"a"]]
+    pieces = (*old.pieces, *(replace(normal, text=one) for one in letters))
+    tokens = (*old.tokens, *(one.encode() for one in letters))
+    terms = replace(terms, vocabulary=replace(old, id="more", tokens=tokens, pieces=pieces))
+    both = [spelled(terms.vocabulary, *texts) for texts in (["a", *letters], ["a", "<unk>"])]
+    for one, other in (both, both[::-1]):
+        parts = [("sentencepiece", one), ("tokenizers", other)]
+        assert stage_of(violation("equivalence", b"a<unk>", *parts), terms) == "unknown"
+
+
 def test_a_reference_needs_no_model_for_our_own_to_be_diagnosed():
     terms = contract("toy_bytes", "tiktoken", "bpe.heap", "rs-bpe")
     ours = violation("equivalence", b"th", ("tiktoken", TH), ("bpe.heap", T_H))
