@@ -1,12 +1,15 @@
-"""From the ids of pieces back to text, as two engines do it for any algorithm.
+"""From the ids of pieces back to text, as three engines do it for any algorithm.
 
 Facts from the engines' sources: SentencePiece 0.2.3's ``sentencepiece_processor.cc`` (``Decode``)
-and llama.cpp's ``llama-vocab.cpp`` (``llama_vocab::impl::detokenize`` and ``token_to_piece``).
+and llama.cpp's ``llama-vocab.cpp`` (``llama_vocab::impl::detokenize`` and ``token_to_piece``);
+tokenizers' ``decoders/byte_fallback.rs`` and ``pre_tokenizers/metaspace.rs``.
 """
 
 from __future__ import annotations
 
 import codecs
+import re
+from itertools import groupby
 from typing import TYPE_CHECKING, TypeVar
 
 from corpora.vocabularies.model import PieceType
@@ -110,6 +113,47 @@ def _llama_cpp_spelling(piece: Piece, token_id: int) -> bytes:
         return _byte(piece)
     named = piece.text or f"[EMPTY_{token_id}]"
     return _spaced(named) if piece.type is PieceType.NORMAL else named.encode()
+
+
+def hugging_face(vocabulary: Vocabulary) -> Decode:
+    """The decoder of the tokenizer.json that is written from the vocabulary.
+
+    ByteFallback and Metaspace, where Metaspace parts the words (the first token loses every
+    U+2581); else Replace, ByteFallback, Fuse and Strip.
+    """
+    texts = PieceTexts(vocabulary, lambda piece, _: piece.text)
+    normalizer, has_bytes = vocabulary.normalizer, vocabulary.byte_fallback
+
+    def decode(ids: Sequence[int]) -> bytes:
+        tokens = [texts[token_id] for token_id in ids]
+        if normalizer.escape_whitespaces and normalizer.remove_extra_whitespaces:
+            if has_bytes:
+                tokens = byte_fallback(tokens)
+            if tokens and normalizer.add_dummy_prefix:
+                tokens[0] = tokens[0].replace(SYMBOL, "")
+            return "".join(tokens).replace(SYMBOL, " ").encode()
+        text = "".join(byte_fallback([token.replace(SYMBOL, " ") for token in tokens]))
+        return (text.removeprefix(" ") if normalizer.add_dummy_prefix else text).encode()
+
+    return decode
+
+
+_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
+
+
+def byte_fallback(tokens: list[str]) -> list[str]:
+    """tokenizers: bytes in a row are a text, or U+FFFD for each where that is not UTF-8."""
+    found: list[str] = []
+    for is_byte, run in groupby(tokens, lambda token: _BYTE.fullmatch(token) is not None):
+        if not is_byte:
+            found += run
+            continue
+        data = bytes(int(token[3:5], 16) for token in run)
+        try:
+            found.append(data.decode())
+        except UnicodeDecodeError:
+            found += ["\ufffd"] * len(data)
+    return found
 
 
 def _byte(piece: Piece) -> bytes:

@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-import re
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.byte_alphabet import unspell
-from corpora.vocabularies.tokenizer_json_steps import flat, steps_of
-from impls.piece_decoding import PieceTexts
+from corpora.vocabularies.tokenizer_json_steps import flat
+from impls.piece_decoding import byte_fallback
 from impls.pipeline.errors import Undefined, field_of
+from impls.pipeline.expressions import spans_of
 from impls.wordpiece.decoders import cleaned, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-
-    from corpora.vocabularies.model import Vocabulary
-    from impls.piece_decoding import Decode
 
     Decoder = Callable[[list[str]], list[str]]
 
@@ -37,13 +34,6 @@ def decoded(decoders: list[Decoder], tokens: list[str]) -> str:
     return "".join(tokens)
 
 
-def hugging_face(vocabulary: Vocabulary) -> Decode:
-    """By the decoder of the tokenizer.json that is written from the vocabulary."""
-    texts = PieceTexts(vocabulary, lambda piece, _: piece.text)
-    decoders = decoders_of(steps_of(vocabulary)["decoder"])
-    return lambda ids: decoded(decoders, [texts[token_id] for token_id in ids]).encode()
-
-
 def _decoder_of(step: Json) -> Decoder:
     kind = step["type"]
     if kind == "Replace":
@@ -60,7 +50,7 @@ def _decoder_of(step: Json) -> Decoder:
         return _ctc(step)
     plain: dict[str, Decoder] = {
         "ByteLevel": _byte_level,
-        "ByteFallback": _byte_fallback,
+        "ByteFallback": byte_fallback,
         "Fuse": lambda tokens: ["".join(tokens)],
     }
     if kind not in plain:
@@ -80,27 +70,7 @@ def _lossy(data: bytes) -> str:
     return data.decode(errors="replace")
 
 
-_BYTE = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
-
-
-def _byte_fallback(tokens: list[str]) -> list[str]:
-    """``decoders/byte_fallback.rs``: bytes in a row are a text, or U+FFFD for each if not UTF-8."""
-    found: list[str] = []
-    for is_byte, run in groupby(tokens, lambda token: _BYTE.fullmatch(token) is not None):
-        if not is_byte:
-            found += run
-            continue
-        data = bytes(int(token[3:5], 16) for token in run)
-        try:
-            found.append(data.decode())
-        except UnicodeDecodeError:
-            found += ["\ufffd"] * len(data)
-    return found
-
-
 def _replace(step: Json) -> Decoder:
-    from impls.pipeline.expressions import spans_of  # noqa: PLC0415 - regex, slow to import
-
     spans, content = spans_of(step), field_of(step, "content")
     if "$" in content and "String" not in step["pattern"]:
         raise Undefined("a decoder's Replace that refers to groups")

@@ -16,8 +16,7 @@ from corpora.vocabularies.model import Algorithm
 from impls.batch_encoder import BatchEncoder, are_texts
 from impls.explanations import IDS, NORMALIZATION, SEGMENTATION, literal, shown_ids, shown_parts
 from impls.interface import About, Capability, Mode, Step, Unsupported
-from impls.piece_decoding import llama_cpp, sentencepiece
-from impls.pipeline.decoders import hugging_face
+from impls.piece_decoding import hugging_face, llama_cpp, sentencepiece
 from impls.unigram import variants
 from impls.unigram.variants import Decoding, Fallback, Normalization, Variant
 
