@@ -6,8 +6,10 @@ import base64
 import json
 import math
 from dataclasses import asdict
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
+from corpora.vocabularies.merges import splits_of_unbuilt
 from corpora.vocabularies.model import Algorithm, RankOrder, WordPieceRules
 
 if TYPE_CHECKING:
@@ -59,23 +61,12 @@ def _bpe(vocabulary: Vocabulary) -> dict[str, Any]:
     }
 
 
-def _merges(vocabulary: Vocabulary) -> list[list[int]]:
-    """All merges in order of priority.
-
-    Where ids are ranks, any two neighbours that spell a token merge, so a token that lower-ranked
-    ones do not build merges from every split into two tokens (Llama 3 has 707 of them).
-    """
-    triples = [[*triple] for triple in vocabulary.merges.triples()]
+def _merges(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
+    """All merges in order of priority."""
+    triples = vocabulary.merges.triples()
     if vocabulary.rank_order is not RankOrder.IDS:
         return triples
-    ids, built = vocabulary.ids, set(vocabulary.merges.merged.tolist())
-    for token, token_id in ids.items():
-        if len(token) > 1 and token_id not in built:
-            for cut in range(1, len(token)):
-                left, right = ids.get(token[:cut]), ids.get(token[cut:])
-                if left is not None and right is not None:
-                    triples.append([left, right, token_id])
-    return sorted(triples, key=lambda triple: triple[2])
+    return sorted(triples + splits_of_unbuilt(vocabulary), key=itemgetter(2))
 
 
 def _unigram(vocabulary: Vocabulary) -> dict[str, Any]:

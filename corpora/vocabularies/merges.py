@@ -14,7 +14,7 @@ import hashlib
 from functools import cache, partial
 from itertools import chain, islice, pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 import numpy as np
 
@@ -24,13 +24,15 @@ from corpora.vocabularies.pieces import Pieces
 from corpora.vocabularies.tables_on_disk import SMALLEST, kept
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from corpora.vocabularies.model import Piece
+    from corpora.vocabularies.model import Piece, Vocabulary
 
     Digest = Callable[[bytes | memoryview], object]
+
+Text = TypeVar("Text", str, bytes)
 
 NO_RANK = 1 << 40
 """A rank above all ranks: no limit, no pair."""
@@ -88,19 +90,19 @@ def encode_by_pairs(symbols: Iterable[int], table: PairTable) -> list[int]:
 
 
 def halves(
-    texts: Iterable[str | None], *, characters: bool = False
+    texts: Iterable[Text | None], *, but: Collection[int] = (), characters: bool = False
 ) -> Iterator[tuple[int, int, int, int, int]]:
-    """Each way to part a text into two of them: its id, both halves' ids and their characters.
+    """Each way to part a text into two of them: its id, both halves' ids and their lengths.
 
-    Of equal texts the first counts. characters: a half of one character need be none of the texts,
-    and is -1 then.
+    Of equal texts the first counts. but: ids of texts that are not to be parted. characters: a half
+    of one character need be none of the texts, and is -1 then.
     """
-    ids: dict[str, int] = {}
+    ids: dict[Text, int] = {}
     for text_id, text in enumerate(texts):
         if text:
             ids.setdefault(text, text_id)
     for text, merged in ids.items():
-        for cut in range(1, len(text)):
+        for cut in range(1, len(text) if merged not in but else 1):
             left = ids.get(text[:cut], -1)
             if left < 0 and not (characters and cut == 1):
                 continue
@@ -113,6 +115,18 @@ def halves(
 def rows_of(ways: Iterable[tuple[int, int, int, int, int]]) -> NDArray[np.int32]:
     """What :func:`halves` gives, in rows."""
     return np.fromiter(chain.from_iterable(ways), np.int32).reshape(-1, 5)
+
+
+def splits_of_unbuilt(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
+    """The merges of tokens that no merge of the vocabulary makes: every split into two tokens.
+
+    Where ids are ranks, two neighbours that spell a token merge whatever built them, even if one of
+    them has the higher rank: so Llama 3 reaches its token 111954 from a neighbour that is token
+    119706, and 706 others. A token with a merge needs no other split: before any token above it can
+    be built, it is.
+    """
+    ways = halves(vocabulary.tokens, but={*vocabulary.merges.merged.tolist()})
+    return [(left, right, merged) for merged, left, right, *_ in ways]
 
 
 # --- merges ---------------------------------------------------------------------------------------

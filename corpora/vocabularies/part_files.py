@@ -16,6 +16,7 @@ from corpora.vocabularies.limits import COPY, MAX_IDS, MAX_MERGES, check_count
 from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.patterns import splits_of
 from corpora.vocabularies.reading import decode_json, shown, shown_json
+from corpora.vocabularies.tokenizer_json_steps import byte_level
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,10 +63,11 @@ def of_folder(
         vocab = decode_json(contents[VOCAB], dict[str, int], at)
         model = {"type": "BPE", "vocab": vocab, "merges": _merges(contents[MERGES], folder)}
         splits = () if named == "gpt2" else splits_of(named, where)
-        before = _byte_level(splits, bool(config.get("add_prefix_space")))
+        prefix = bool(config.get("add_prefix_space"))
+        before = byte_level(splits, prefix=prefix, use_regex=not splits)
         document: Json = {"normalizer": NORMALIZED.get(kind), "pre_tokenizer": before}
         document["model"] = model
-        document["decoder"] = _byte_level(())
+        document["decoder"] = byte_level(use_regex=True)
     elif WORDS in contents:
         if kind not in WORD_PIECE:
             what = f"names the class {shown(kind)}" if kind else "is missing or names no class"
@@ -156,9 +158,9 @@ def clip(content: bytes, name: str, source: str) -> Vocabulary:
         },
         "pre_tokenizer": {
             "type": "Sequence",
-            "pretokenizers": [{**split, "invert": True}, _byte_level((), use_regex=False)],
+            "pretokenizers": [{**split, "invert": True}, byte_level()],
         },
-        "decoder": _byte_level(()),
+        "decoder": byte_level(use_regex=True),
         "model": {
             "type": "BPE",
             "vocab": vocab,
@@ -168,18 +170,6 @@ def clip(content: bytes, name: str, source: str) -> Vocabulary:
         },
     }
     return tokenizer_json.from_document(document, name, source)
-
-
-def _byte_level(splits: Sequence[str], prefix: bool = False, *, use_regex: bool = True) -> Json:
-    """The pre-tokenizer of byte-level BPE; of GPT-2's own pattern where there are no splits."""
-    byte_level: Json = {"type": "ByteLevel", "add_prefix_space": prefix, "trim_offsets": True}
-    if not splits:
-        return byte_level | {"use_regex": use_regex}
-    parts = [
-        {"type": "Split", "pattern": {"Regex": one}, "behavior": "Isolated", "invert": False}
-        for one in splits
-    ]
-    return {"type": "Sequence", "pretokenizers": [*parts, byte_level | {"use_regex": False}]}
 
 
 def _merges(content: bytes, folder: Path) -> list[list[str]]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora.vocabularies.byte_alphabet import spell
-from corpora.vocabularies.merges import encode_by_pairs, pair_table
+from corpora.vocabularies.merges import encode_by_pairs, halves, pair_table
 from corpora.vocabularies.model import (
     AddedToken,
     Algorithm,
@@ -242,14 +242,8 @@ def merge_list(vocabulary: Vocabulary) -> list[tuple[int, int, int]]:
     without a split (Llama 3) all its splits must stand, as in transformers' tiktoken converter.
     """
     if vocabulary.rank_order is RankOrder.IDS and not _all_merge(vocabulary):
-        ids, added = vocabulary.ids, {token.id for token in vocabulary.added_tokens}
-        return [
-            (ids[token[:cut]], ids[token[cut:]], token_id)
-            for token_id, token in enumerate(vocabulary.tokens)
-            if token is not None and token_id not in added
-            for cut in range(1, len(token))
-            if token[:cut] in ids and token[cut:] in ids
-        ]
+        ways = halves(vocabulary.tokens, but={token.id for token in vocabulary.added_tokens})
+        return [(left, right, merged) for merged, left, right, *_ in ways]
     # Of one that stands twice the first counts, and libraries of the format take the last.
     return [*dict.fromkeys(vocabulary.merges.triples())]
 

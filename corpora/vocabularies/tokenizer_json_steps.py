@@ -32,7 +32,7 @@ from corpora.vocabularies.reading import convert, shown_json
 from corpora.vocabularies.wordpiece_file import rules_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
     from corpora.vocabularies.model import Vocabulary
 
@@ -356,22 +356,24 @@ def _wordpiece(rules: WordPieceRules) -> Json:
 
 
 def _bytes(vocabulary: Vocabulary, splits: tuple[str, ...]) -> Json:
-    byte_level: Json = {
-        "type": "ByteLevel",
-        "add_prefix_space": False,
-        "trim_offsets": True,
-        "use_regex": False,
-    }
-    steps = [
-        {"type": "Split", "pattern": {"Regex": split}, "behavior": "Isolated", "invert": False}
-        for split in splits
-    ]
     form = vocabulary.normalizer.form
     return {
         "normalizer": {"type": form} if form else None,
-        "pre_tokenizer": _sequence([*steps, byte_level], "pre_tokenizer"),
-        "decoder": byte_level,
+        "pre_tokenizer": byte_level(splits),
+        "decoder": byte_level(),
     }
+
+
+def byte_level(
+    splits: Iterable[str] = (), *, prefix: bool = False, use_regex: bool = False
+) -> Json | None:
+    """The pre-tokenizer of byte-level BPE. use_regex: by GPT-2's own pattern."""
+    steps: list[Json] = [
+        {"type": "Split", "pattern": {"Regex": split}, "behavior": "Isolated", "invert": False}
+        for split in splits
+    ]
+    flags = {"add_prefix_space": prefix, "trim_offsets": True, "use_regex": use_regex}
+    return _sequence([*steps, {"type": "ByteLevel", **flags}], "pre_tokenizer")
 
 
 def _characters(vocabulary: Vocabulary) -> Json:

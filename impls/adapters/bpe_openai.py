@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from impls.adapters.built_in import like_tiktoken
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import FieldImplementation
+from impls.adapters.recipes import Adapter
 
 LIBRARY = Peer(
     name="bpe-openai",
     homepage="https://github.com/Pathlit-Inc/bpe-openai",
 )
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, like_tiktoken("bpe_openai"))
+IMPLEMENTATION = Adapter(LIBRARY, like_tiktoken("bpe_openai"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import READS_JSON, FieldImplementation
+from impls.adapters.recipes import READS_JSON, Adapter
 
 LIBRARY = Peer(
     name="budtiktok",
@@ -12,4 +12,4 @@ LIBRARY = Peer(
     astray=True,
 )
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, like_tokenizers("budtiktok"), READS_JSON)
+IMPLEMENTATION = Adapter(LIBRARY, like_tokenizers("budtiktok"), READS_JSON)

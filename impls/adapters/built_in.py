@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import hashlib
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from corpora.vocabularies.patterns import PATTERNS
-from impls.adapters.recipes import Way
-from impls.adapters.rs_bpe import built_in_name
+from corpora.vocabularies.patterns import PATTERNS, special_tokens_of
+from impls.adapters.recipes import Way, Ways
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,42 +15,42 @@ if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
     from impls.interface import Mode
 
-SPECIALS = {
-    "cl100k_base": {
-        "<|endoftext|>": 100257,
-        "<|fim_prefix|>": 100258,
-        "<|fim_middle|>": 100259,
-        "<|fim_suffix|>": 100260,
-        "<|endofprompt|>": 100276,
-    },
-    "o200k_base": {"<|endoftext|>": 199999, "<|endofprompt|>": 200018},
+# By SHA-256 of the ordinary tokens, a line "id:bytes in base 16" each, in order of id: what the
+# wheels carry cannot be read, so a vocabulary must be known to be the same.
+BUILT_IN = {
+    "2f42d9ac99cced2beb3c9c7fede745880915fa54be5739f990c19656a4e7fcba": "cl100k_base",
+    "a36684b621acb8cd23025abd3819b857814480b9b7480f43e68dc96f826660d2": "o200k_base",
 }
-"""The special tokens that each is published with."""
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltIn:
-    """name: of the encoding, as the library calls it. trouble: why it cannot run in the mode."""
+@lru_cache(maxsize=16)
+def built_in_name(vocabulary: Vocabulary) -> str | None:
+    """Which of the encodings of OpenAI's the vocabulary's ordinary tokens are, or None."""
+    digest = hashlib.sha256()
+    for token_id, token in enumerate(vocabulary.tokens):
+        if token is not None:
+            digest.update(b"%d:%s\n" % (token_id, token.hex().encode()))
+    return BUILT_IN.get(digest.hexdigest())
 
-    name: str = ""
-    trouble: str | None = None
 
+def openai_way(
+    vocabulary: Vocabulary, mode: Mode, code: Callable[[str], str], *, pretokenizes: bool = True
+) -> Way | str:
+    """The way of a library for the two encodings that all such libraries carry.
 
-def openai_name(vocabulary: Vocabulary, mode: Mode, *, pretokenizes: bool = True) -> BuiltIn:
-    """Which of the two encodings that all such libraries carry a vocabulary is.
-
-    pretokenizes: the library always does.
+    code: of the name of an encoding. pretokenizes: the library always does.
     """
     name = built_in_name(vocabulary)
     if name is None or vocabulary.normalizes:
-        return BuiltIn(trouble="has only its own o200k_base and cl100k_base")
+        return "has only its own o200k_base and cl100k_base"
     if mode.pretokenize and vocabulary.splits != PATTERNS[name]:
-        return BuiltIn(trouble=f"pre-tokenizes only as {name} does")
+        return f"pre-tokenizes only as {name} does"
     if pretokenizes and not mode.pretokenize:
-        return BuiltIn(trouble="always pre-tokenizes")
-    if mode.special == "all" and dict(vocabulary.special_tokens) != SPECIALS[name]:
-        return BuiltIn(trouble=f"knows the special tokens of {name} alone")
-    return BuiltIn(name)
+        return "always pre-tokenizes"
+    published = special_tokens_of(name, len(vocabulary.ids))
+    if mode.special == "all" and dict(vocabulary.special_tokens) != published:
+        return f"knows the special tokens of {name} alone"
+    return Way("none", bytes, code(name))
 
 
 LIKE_TIKTOKEN = """\
@@ -68,16 +68,51 @@ def decode(ids):
 """
 
 
-def like_tiktoken(module: str) -> Callable[[Vocabulary, Mode], Way | str]:
+def like_tiktoken(module: str) -> Ways:
     """The ways of a library that has tiktoken's calls, and OpenAI's vocabularies built in."""
 
     def way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
-        found = openai_name(vocabulary, mode)
-        if found.trouble is not None:
-            return found.trouble
         call = "encode_ordinary(data.decode())"
         if mode.special == "all":
             call = 'encode(data.decode(), allowed_special="all")'
-        return Way("none", bytes, LIKE_TIKTOKEN.format(module=module, name=found.name, call=call))
+        return openai_way(
+            vocabulary,
+            mode,
+            lambda name: LIKE_TIKTOKEN.format(module=module, name=name, call=call),
+        )
+
+    return way
+
+
+LIKE_RS_BPE = """
+
+def encode(data):
+    return {call}
+
+
+def decode(ids):
+    return tokenizer.bpe().decode_tokens(ids)
+"""
+
+
+def like_rs_bpe(code: str) -> Ways:
+    """The ways of a library that has rs-bpe's calls, and encodes bytes without pre-tokenizing.
+
+    code: makes a ``tokenizer`` of the ``{name}`` of an encoding.
+    """
+
+    def way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+        if mode.special == "all":
+            return "never reads special tokens from text"
+        call = "tokenizer.bpe().encode_via_backtracking(data)"
+        if mode.pretokenize:
+            call = "tokenizer.encode(data.decode())"
+        whole = code + LIKE_RS_BPE
+        return openai_way(
+            vocabulary,
+            mode,
+            lambda name: whole.format(name=name, call=call),
+            pretokenizes=False,
+        )
 
     return way

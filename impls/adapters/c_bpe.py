@@ -2,15 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from impls.adapters.built_in import openai_name
+from impls.adapters.built_in import like_rs_bpe
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import FieldImplementation, Way
-
-if TYPE_CHECKING:
-    from corpora.vocabularies.model import Vocabulary
-    from impls.interface import Mode
+from impls.adapters.recipes import Adapter
 
 LIBRARY = Peer(
     name="c-bpe",
@@ -36,27 +30,6 @@ if "c_bpe" not in sys.modules:
 import c_bpe.openai
 
 tokenizer = c_bpe.openai.{name}()
-
-
-def encode(data):
-    return {call}
-
-
-def decode(ids):
-    return tokenizer.bpe().decode_tokens(ids)
 """
 
-
-def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
-    if mode.special == "all":
-        return "reads no special tokens"
-    found = openai_name(vocabulary, mode, pretokenizes=False)
-    if found.trouble is not None:
-        return found.trouble
-    call = "tokenizer.encode(data.decode())"
-    if not mode.pretokenize:
-        call = "tokenizer.bpe().encode_via_backtracking(data)"
-    return Way("none", bytes, CODE.format(name=found.name, call=call))
-
-
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way)
+IMPLEMENTATION = Adapter(LIBRARY, like_rs_bpe(CODE))

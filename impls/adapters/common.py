@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -36,7 +35,8 @@ class Library:
     name: of the implementation. distribution, module: as pip and Python call it, if not by the
     name. extra: the extra of tokgate that brings it, empty for what every installation has.
     helpers: what the adapter needs in an environment of its own, besides the library and what all
-    adapters need.
+    adapters need. astray: it encodes plain text otherwise than any other, and joins no run by
+    itself, not even where files are read by hardly anybody else.
     """
 
     name: str
@@ -48,6 +48,7 @@ class Library:
     extra: str = ""
     linear: bool = False
     helpers: tuple[str, ...] = ()
+    astray: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "distribution", self.distribution or self.name)
@@ -169,8 +170,7 @@ def rank_trouble(vocabulary: Vocabulary) -> str | None:
 @lru_cache(maxsize=2)
 def rank_file(vocabulary: Vocabulary) -> bytes:
     """A ``.tiktoken`` rank file: a line with base64 bytes and id for each token."""
-    lines = (b"%s %d\n" % (base64.b64encode(text), i) for text, i in vocabulary.ids.items())
-    return b"".join(lines)
+    return vocabulary.as_tiktoken()
 
 
 def misread(vocabulary: Vocabulary) -> frozenset[int]:

@@ -9,7 +9,7 @@ from corpora.vocabularies.byte_alphabet import spell
 from corpora.vocabularies.patterns import PATTERNS
 from impls.adapters.common import SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import FieldImplementation, Way
+from impls.adapters.recipes import Adapter, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.vocabularies import byte_level
 
@@ -83,4 +83,4 @@ def _bytes(vocabulary: Vocabulary) -> bytes:
     return json.dumps(document).encode()
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way, frozenset({"sentencepiece"}))
+IMPLEMENTATION = Adapter(LIBRARY, _way, frozenset({"sentencepiece"}))

@@ -10,7 +10,7 @@ from corpora.vocabularies.tokenizer_json_out import given
 from impls import interface
 from impls.adapters.common import rank_file, rank_trouble
 from impls.adapters.peers import Peer, PeerEncoder, rank_order_trouble, written
-from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, Adapter, Way
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content
 
@@ -76,7 +76,7 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way("tokenizer.json", lambda: json_content(vocabulary, mode), FILE + TAIL)
 
 
-class Implementation(FieldImplementation):
+class Implementation(Adapter):
     """``Tokenizer.from_tiktoken`` where it can be, for its speed; else a tokenizer.json."""
 
     def load(self, vocabulary: Vocabulary) -> interface.Encoder:

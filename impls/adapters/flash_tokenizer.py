@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import FieldImplementation, Way
+from impls.adapters.recipes import Adapter, Way
 from impls.adapters.vocabularies import bert_lines
 
 if TYPE_CHECKING:
@@ -48,4 +48,4 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way("vocab.txt", lambda: lines, code)
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way)
+IMPLEMENTATION = Adapter(LIBRARY, _way)

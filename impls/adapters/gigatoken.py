@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from impls import interface
 from impls.adapters.peers import Peer, PeerEncoder
-from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, Adapter, Way
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content
 from impls.interface import Mode
@@ -51,7 +51,7 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), CODE)
 
 
-class Implementation(FieldImplementation):
+class Implementation(Adapter):
     """``Tokenizer.from_json``. Its cache of pieces cannot be switched off."""
 
     def load(self, vocabulary: Vocabulary) -> interface.Encoder:

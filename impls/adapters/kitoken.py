@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from impls.adapters.common import SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, Adapter, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, json_content, json_trouble
@@ -54,4 +54,4 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON | {"sentencepiece"})
+IMPLEMENTATION = Adapter(LIBRARY, _way, READS_JSON | {"sentencepiece"})

@@ -4,25 +4,25 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from corpora.vocabularies.model import Algorithm, Alphabet
+from corpora.vocabularies.model import Algorithm
+from impls import interface
 from impls.adapters import tokenizers as huggingface
 from impls.adapters.common import (
     Library,
     misread,
     rank_file,
-    rank_trouble,
     refuse_misread,
     refusing_specials,
     text_of,
-    unwritable,
 )
-from impls.interface import Capability, Mode, Recipe
+from impls.adapters.recipes import Adapter, Way
+from impls.adapters.vocabularies import ranked_trouble
+from impls.interface import Capability, Mode
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About
 
 LIBRARY = Library(
     name="llguidance",
@@ -62,14 +62,7 @@ class _Encoder:
 
 def _reads_ranks(vocabulary: Vocabulary) -> bool:
     """Whether it is given ids as ranks, as it is by tiktoken; else it reads a tokenizer.json."""
-    return (
-        vocabulary.algorithm is Algorithm.BPE
-        and vocabulary.alphabet is Alphabet.BYTES
-        and vocabulary.pattern is not None
-        and not vocabulary.normalizes
-        and all(token.special for token in vocabulary.added_tokens)
-        and rank_trouble(vocabulary) is None
-    )
+    return ranked_trouble(vocabulary, Mode()) is None
 
 
 def _end_of_text(vocabulary: Vocabulary) -> int:
@@ -99,66 +92,66 @@ def tokenizer_of(vocabulary: Vocabulary) -> Any:
     return library.LLTokenizer(content, eos_token=_end_of_text(vocabulary), slices=[])
 
 
-class Implementation:
-    """``LLTokenizer``, from ranks or from a tokenizer.json."""
-
-    @property
-    def about(self) -> About:
-        """Who it is."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Text, always pre-tokenized, with the text's own start."""
-        if not mode.pretokenize:
-            return "always pre-tokenizes"
-        if vocabulary.algorithm is not Algorithm.BPE:
-            return "byte-pair encoding only: it cannot tell how unigram pieces decode"
-        if vocabulary.normalizer.add_dummy_prefix:
-            return "leaves out the space before the text: it encodes what continues a text"
-        return None if _reads_ranks(vocabulary) else unwritable(vocabulary)
-
-    def load(self, vocabulary: Vocabulary) -> _Encoder:
-        """Build the tokenizer and its trie: about a second for 200,000 tokens."""
-        return _Encoder(vocabulary)
-
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """A rank file with the pattern as a literal, or a tokenizer.json."""
-        encode = f"""
-
-def encode(data):
-    return tokenizer.tokenize_bytes(data, parse_special={mode.special == "all"})
-
-
-def decode(ids):
-    return tokenizer.decode_bytes(list(ids))
-"""
-        if _reads_ranks(vocabulary):
-            code = f"""\
+RANKS = """\
 import base64
 from llguidance import LLTokenizer
 
 lines = [line.split() for line in open(VOCABULARY, "rb")]
 tokenizer = LLTokenizer.from_tiktoken(
     encoder={{base64.b64decode(token): int(rank) for token, rank in lines}},
-    special_tokens={dict(vocabulary.special_tokens)!r},
-    pattern={vocabulary.pattern!r},
-    eos_token={_end_of_text(vocabulary)},
+    special_tokens={special_tokens!r},
+    pattern={pattern!r},
+    eos_token={end},
     slices=[],
 )
 """
-            artifact = rank_file(vocabulary)
-            name = "vocabulary.tiktoken"
-        else:
-            code = f"""\
+
+FILE = """\
 from pathlib import Path
 from llguidance import LLTokenizer
 
 content = Path(VOCABULARY).read_text(encoding="utf-8")
-tokenizer = LLTokenizer(content, eos_token={_end_of_text(vocabulary)}, slices=[])
+tokenizer = LLTokenizer(content, eos_token={end}, slices=[])
 """
-            artifact = huggingface.written_json(vocabulary, mode).encode()
-            name = "tokenizer.json"
-        return Recipe((LIBRARY.requirement,), code + encode, name, artifact)
+
+TAIL = """
+
+def encode(data):
+    return tokenizer.tokenize_bytes(data, parse_special={special})
 
 
-IMPLEMENTATION = Implementation()
+def decode(ids):
+    return tokenizer.decode_bytes(list(ids))
+"""
+
+
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    """Text, always pre-tokenized, with the text's own start: from ranks, or a tokenizer.json."""
+    if not mode.pretokenize:
+        return "always pre-tokenizes"
+    if vocabulary.algorithm is not Algorithm.BPE:
+        return "byte-pair encoding only: it cannot tell how unigram pieces decode"
+    if vocabulary.normalizer.add_dummy_prefix:
+        return "leaves out the space before the text: it encodes what continues a text"
+    ranks = _reads_ranks(vocabulary)
+    code = (RANKS if ranks else FILE) + TAIL
+    code = code.format(
+        special_tokens=dict(vocabulary.special_tokens),
+        pattern=vocabulary.pattern,
+        end=_end_of_text(vocabulary),
+        special=mode.special == "all",
+    )
+    if ranks:
+        return Way("vocabulary.tiktoken", lambda: rank_file(vocabulary), code)
+    return Way("tokenizer.json", lambda: huggingface.written_json(vocabulary, mode).encode(), code)
+
+
+class Implementation(Adapter):
+    """``LLTokenizer``, from ranks or from a tokenizer.json."""
+
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
+        """Build the tokenizer and its trie: about a second for 200,000 tokens."""
+        return _Encoder(vocabulary)
+
+
+IMPLEMENTATION = Implementation(LIBRARY, _way)

@@ -5,21 +5,23 @@ from __future__ import annotations
 import base64
 import json
 import re
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies import scratch
 from corpora.vocabularies.model import Algorithm
+from impls import interface
 from impls.adapters.common import SENTENCEPIECE_FILES, Library, text_of
+from impls.adapters.recipes import Adapter, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
-from impls.interface import Capability, Recipe, Rejected, Unsupported
+from impls.interface import Capability, Rejected, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About, Json, Mode
+    from impls.interface import Json, Mode
 
 LIBRARY = Library(
     name="mistral-common",
@@ -170,29 +172,26 @@ def tekken_json(vocabulary: Vocabulary) -> bytes:
     return json.dumps(content).encode()
 
 
-class Implementation:
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    """Tekken, and SentencePiece BPE; never special tokens from text."""
+    if mode.special == "all":
+        return "never reads special tokens from text"
+    if not mode.pretokenize:
+        return "always pre-tokenizes"
+    if vocabulary.algorithm is Algorithm.BPE and vocabulary.pieces:
+        file, code = "tokenizer.model", SENTENCEPIECE_RECIPE
+        content = partial(model_proto, vocabulary)
+        return model_trouble(vocabulary) or Way(file, content, code, ("sentencepiece",))
+    if vocabulary.format != "tekken":
+        return "tekken and SentencePiece BPE only"
+    content = partial(tekken_json, vocabulary)
+    return _tekken_trouble(vocabulary) or Way("tekken.json", content, TEKKEN_RECIPE)
+
+
+class Implementation(Adapter):
     """``Tekkenizer`` or ``SentencePieceTokenizer``, by the kind of vocabulary."""
 
-    @property
-    def about(self) -> About:
-        """Who it is. Raises ImportError if it is not installed: it has no part in a run then."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Tekken, and SentencePiece BPE; never special tokens from text."""
-        if mode.special == "all":
-            return "never reads special tokens from text"
-        if not mode.pretokenize:
-            return "always pre-tokenizes"
-        if vocabulary.algorithm is not Algorithm.BPE:
-            return "tekken and SentencePiece BPE only"
-        if vocabulary.pieces:
-            return model_trouble(vocabulary)
-        if vocabulary.format != "tekken":
-            return "tekken and SentencePiece BPE only"
-        return _tekken_trouble(vocabulary)
-
-    def load(self, vocabulary: Vocabulary) -> _Encoder:
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
         """Build the tokenizer by way of a temporary file, which is all that it reads."""
         base = LIBRARY.load("tokens.tokenizers.base")
         with scratch.temporary("mistral-common-") as folder:
@@ -216,14 +215,5 @@ class Implementation:
                 instruct = LIBRARY.load("tokens.tokenizers.instruct").InstructTokenizerV3(tekken)
             return _Encoder(tekken, base.SpecialTokenPolicy.KEEP, instruct)
 
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """A tekken.json or a .model file."""
-        if vocabulary.pieces:
-            requirement = LIBRARY.requirement.replace("==", "[sentencepiece]==")
-            content = model_proto(vocabulary)
-            return Recipe((requirement,), SENTENCEPIECE_RECIPE, "tokenizer.model", content)
-        content = tekken_json(vocabulary)
-        return Recipe((LIBRARY.requirement,), TEKKEN_RECIPE, "tekken.json", content)
 
-
-IMPLEMENTATION = Implementation()
+IMPLEMENTATION = Implementation(LIBRARY, _way)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import READS_JSON, FieldImplementation
+from impls.adapters.recipes import READS_JSON, Adapter
 
 LIBRARY = Peer(
     name="morpheme",
     homepage="https://github.com/sourceblender/morpheme",
 )
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, like_tokenizers("morpheme"), READS_JSON)
+IMPLEMENTATION = Adapter(LIBRARY, like_tokenizers("morpheme"), READS_JSON)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, Adapter, Way
 from impls.adapters.vocabularies import ordinary_json, ordinary_trouble
 
 if TYPE_CHECKING:
@@ -42,4 +42,4 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return trouble or Way("tokenizer.json", lambda: ordinary_json(vocabulary, mode), CODE)
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON)
+IMPLEMENTATION = Adapter(LIBRARY, _way, READS_JSON)

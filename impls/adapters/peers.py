@@ -24,13 +24,11 @@ class Peer(Library):
     """A library that has a part in a run only where it is named, from the extra ``field``.
 
     patterns: names of the pre-tokenizers that it knows (:mod:`corpora.vocabularies.patterns`);
-    empty for one that takes any pattern. astray: it encodes plain text otherwise than any other,
-    and joins no run by itself, not even where files are read by hardly anybody else.
+    empty for one that takes any pattern.
     """
 
     extra: str = "field"
     patterns: Collection[str] = ()
-    astray: bool = False
 
     def trouble(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
         """Why it does not run a vocabulary in a mode, as far as that is the same for all peers."""

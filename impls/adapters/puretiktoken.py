@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from impls.adapters.built_in import like_tiktoken
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import FieldImplementation
+from impls.adapters.recipes import Adapter
 
 LIBRARY = Peer(
     name="puretiktoken",
@@ -12,4 +12,4 @@ LIBRARY = Peer(
     language="python",
 )
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, like_tiktoken("puretiktoken"))
+IMPLEMENTATION = Adapter(LIBRARY, like_tiktoken("puretiktoken"))

@@ -6,19 +6,22 @@ import contextlib
 import io
 from typing import TYPE_CHECKING, Any, cast
 
+from impls import interface
+from impls.adapters.built_in import built_in_name
 from impls.adapters.common import rank_trouble
 from impls.adapters.mistral_common import IMPLEMENTATION as MISTRAL
 from impls.adapters.mistral_common import tekken_json
 from impls.adapters.peers import Peer, PeerEncoder, written
-from impls.adapters.rs_bpe import built_in_name
+from impls.adapters.recipes import Adapter, Way
 from impls.adapters.tokenizers import tokenizer_json
 from impls.adapters.vocabularies import without_specials
-from impls.interface import Mode, Recipe
+from impls.interface import Mode
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from corpora.vocabularies import scratch
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About
 
 LIBRARY = Peer(
     name="quicktok-v1",
@@ -32,6 +35,12 @@ LIBRARY = Peer(
 
 NAME = "vocabulary"
 """The name under which a vocabulary is imported."""
+
+BUILT_IN = """\
+import quicktok
+
+tokenizer = quicktok.Tokenizer({name!r}, "")
+"""
 
 IMPORTED = """\
 import contextlib
@@ -60,25 +69,30 @@ MOST_IDS = 1 << 18
 """The importer of quicktok refuses greater ids."""
 
 
-class Implementation:
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    """Byte-level BPE by ranks with one of the patterns for which it has a scanner.
+
+    No file where the vocabulary is in the wheel, else what its importer reads.
+    """
+    if len(vocabulary) > MOST_IDS:
+        return f"has ids below {MOST_IDS:,} only"
+    trouble = LIBRARY.trouble(vocabulary, mode) or rank_trouble(vocabulary)
+    if trouble is None and vocabulary.tokens[0] is None:
+        # Only tekken's files may have something before the ranks.
+        trouble = MISTRAL.supports(vocabulary, mode)
+    if trouble is not None:
+        return trouble
+    built_in = built_in_name(vocabulary)
+    if built_in is not None:
+        return Way("none", bytes, BUILT_IN.format(name=built_in) + TAIL)
+    name, content = _file(vocabulary)
+    return Way(name, content, IMPORTED + TAIL, ("tiktoken", "tokenizers"))
+
+
+class Implementation(Adapter):
     """Its own encoding where the vocabulary is that one, else what its importer makes of a file."""
 
-    @property
-    def about(self) -> About:
-        """Who it is. Raises ImportError where it is not installed."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Byte-level BPE by ranks with one of the patterns for which it has a scanner."""
-        if len(vocabulary) > MOST_IDS:
-            return f"has ids below {MOST_IDS:,} only"
-        reason = LIBRARY.trouble(vocabulary, mode) or rank_trouble(vocabulary)
-        if reason is None and vocabulary.tokens[0] is None:
-            # Only tekken's files may have something before the ranks.
-            return MISTRAL.supports(vocabulary, mode)
-        return reason
-
-    def load(self, vocabulary: Vocabulary) -> PeerEncoder:
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
         """Build it: half a second for 200,000 tokens, after an import of several seconds."""
         library = LIBRARY.load()
         built_in = built_in_name(vocabulary)
@@ -97,16 +111,6 @@ class Implementation:
 
         return PeerEncoder(run, lambda ids: cast("bytes", tokenizer.decode_bytes(ids)), run_many)
 
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """No artifact where the vocabulary is in the wheel, else what its importer reads."""
-        built_in = built_in_name(vocabulary)
-        if built_in is not None:
-            code = f'tokenizer = quicktok.Tokenizer({built_in!r}, "")\n'
-            return Recipe((LIBRARY.requirement,), f"import quicktok\n\n{code}{TAIL}", "none", b"")
-        name, content = _file(vocabulary)
-        requirements = (LIBRARY.requirement, "tiktoken", "tokenizers")
-        return Recipe(requirements, IMPORTED + TAIL, name, content)
-
 
 _imported: dict[str, scratch.Temporary] = {}
 """The folders that were imported, by the vocabulary's fingerprint: an import takes longer than all
@@ -118,18 +122,19 @@ def imported(vocabulary: Vocabulary) -> scratch.Temporary:
     if vocabulary.fingerprint in _imported:
         return _imported[vocabulary.fingerprint]
     name, content = _file(vocabulary)
-    folder, path = written(content, name)
+    folder, path = written(content(), name)
     with contextlib.redirect_stdout(io.StringIO()):
         LIBRARY.load().import_tokenizer(str(path), NAME, folder.name)
     _imported[vocabulary.fingerprint] = folder
     return folder
 
 
-def _file(vocabulary: Vocabulary) -> tuple[str, bytes]:
+def _file(vocabulary: Vocabulary) -> tuple[str, Callable[[], bytes]]:
     """What its importer is given: name and content."""
     if vocabulary.tokens[0] is None:
-        return "tekken.json", tekken_json(vocabulary)
-    return "tokenizer.json", tokenizer_json(without_specials(vocabulary), Mode()).encode()
+        return "tekken.json", lambda: tekken_json(vocabulary)
+    plain = without_specials(vocabulary)
+    return "tokenizer.json", lambda: tokenizer_json(plain, Mode()).encode()
 
 
-IMPLEMENTATION = Implementation()
+IMPLEMENTATION = Implementation(LIBRARY, _way)

@@ -1,9 +1,9 @@
 """An adapter made of its recipe: what the reproducer runs is what is tested.
 
-A library of the field is described by a :class:`Way` for each vocabulary that it can be given: the
-file that it reads, and a few lines of Python that load the file and define ``encode``, ``decode``
-and, where the library has them, ``encode_with_offsets``. The adapter runs these very lines in the
-worker, and a finding's ``repro.py`` has them word for word.
+A library is described by a :class:`Way` for each vocabulary that it can be given: the file that it
+reads, and a few lines of Python that load the file and define ``encode``, ``decode`` and, where the
+library has them, ``encode_with_offsets``. The adapter runs these very lines in the worker, unless
+it has a quicker entry, and a finding's ``repro.py`` has them word for word.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from corpora.vocabularies import scratch
 from impls import interface
@@ -22,8 +22,11 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.adapters.peers import Peer
+    from impls.adapters.common import Library
     from impls.interface import About, Json, Mode
+
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +35,14 @@ class Way:
 
     name: of the file. content: makes it, when it is needed. code: as of :class:`Recipe`; ``encode``
     takes UTF-8 alone, and offsets count characters. Where it sets ``always_special``, special
-    tokens cannot be switched off, and a text that has one is not asked while they are.
+    tokens cannot be switched off, and a text that has one is not asked while they are. besides:
+    what the code needs besides the library, as pip takes it.
     """
 
     name: str
     content: Callable[[], bytes]
     code: str
+    besides: tuple[str, ...] = ()
 
 
 Ways = Callable[["Vocabulary", "Mode"], "Way | str"]
@@ -69,44 +74,34 @@ class Encoder:
 
     def encode(self, data: bytes, mode: Mode) -> Sequence[int]:
         """The ids; Unsupported for what is not UTF-8."""
-        text_of(data)
-        running = self._run(mode)
-        self._check(running, data, mode)
         with unknown_excused(self._vocabulary):
-            ids: Sequence[int] = running["encode"](data)
-        return ids
+            return self._function("encode", mode, data)(data)
 
     def encode_with_added(self, data: bytes, pair: bytes | None, mode: Mode) -> Sequence[int]:
-        """With special tokens, where the recipe says how; Unsupported elsewhere."""
-        if pair is not None:
-            text_of(pair)
-        text_of(data)
-        running = self._run(mode)
-        adding = running.get("encode_with_added")
-        if adding is None:
-            raise interface.Unsupported("adds no special tokens here")
-        self._check(running, data + (pair or b""), mode)
-        ids: Sequence[int] = adding(data, pair)
-        return ids
+        """With special tokens."""
+        return self._function("encode_with_added", mode, data, pair or b"")(data, pair)
 
     def encode_chat(
         self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode
     ) -> Sequence[int]:
         """By the template, where the recipe has one; its special tokens are read from text."""
-        return cast("Sequence[int]", self._chat(messages, tools, mode, tokenize=True))
+        ids: Sequence[int] = self._chat(messages, tools, mode, tokenize=True)
+        return ids
 
     def render_chat(self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode) -> str:
         """The text alone."""
-        return cast("str", self._chat(messages, tools, mode, tokenize=False))
+        text: str = self._chat(messages, tools, mode, tokenize=False)
+        return text
 
     def _chat(
         self, messages: Sequence[Json], tools: Sequence[Json], mode: Mode, *, tokenize: bool
-    ) -> object:
-        chatting = self._run(mode).get("chat") if mode.special == "all" else None
-        if chatting is None:
+    ) -> Any:
+        if mode.special == "none":
             raise interface.Unsupported("has no template of conversations here")
         try:
-            return chatting(messages, tools, tokenize)
+            return self._function("chat", mode)(messages, tools, tokenize)
+        except interface.Unsupported:
+            raise
         except Exception as error:
             # The template refuses it, or does not know the role or tools, and fails at them.
             new = bool(tools) or messages[0]["role"] == "system"
@@ -115,63 +110,56 @@ class Encoder:
             raise
 
     def token_strings(self, data: bytes, mode: Mode) -> Sequence[str]:
-        """The strings of tokens, where the recipe says how; Unsupported elsewhere."""
-        text_of(data)
-        running = self._run(mode)
-        if "token_strings" not in running:
-            raise interface.Unsupported("names no tokens here")
-        self._check(running, data, mode)
-        names: Sequence[str] = running["token_strings"](data)
-        return names
+        """The strings of tokens."""
+        return self._function("token_strings", mode, data)(data)
 
     def truncated(
         self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
     ) -> Sequence[Sequence[int]]:
-        """The windows from the left, where the recipe says how; Unsupported elsewhere."""
-        text_of(data)
-        running = self._run(mode)
-        if left or "truncated" not in running:
-            raise interface.Unsupported("does not cut so here")
-        self._check(running, data, mode)
-        windows: Sequence[Sequence[int]] = running["truncated"](data, length, overlap)
-        return windows
+        """The windows from the left."""
+        if left:
+            raise interface.Unsupported("keeps the beginning of a text, not its end")
+        return self._function("truncated", mode, data)(data, length, overlap)
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it."""
-        running = self._decoder()
-        text: bytes = running["decode"](list(ids))
-        return text
+        return self._function("decode", self._decoding)(list(ids))
 
     def decode_cleaned(self, ids: Sequence[int]) -> bytes:
-        """With its spaces cleaned up, where the recipe says how; Unsupported elsewhere."""
-        cleaning = self._decoder().get("decode_cleaned")
-        if cleaning is None:
-            raise interface.Unsupported("cleans no spaces up")
-        text: bytes = cleaning(list(ids))
-        return text
+        """With its spaces cleaned up."""
+        return self._function("decode_cleaned", self._decoding)(list(ids))
 
-    def _decoder(self) -> dict[str, Any]:
+    @property
+    def _decoding(self) -> Mode:
         """The mode that knows the special tokens, where there is one: they may be among the ids."""
         special = interface.Mode(special="all")
-        if not isinstance(self._ways(self._vocabulary, special), str):
-            return self._run(special)
-        return next(iter(self._running.values()))
+        known = not isinstance(self._ways(self._vocabulary, special), str)
+        return special if known else next(iter(self._running))
 
     def encode_with_offsets(
         self, data: bytes, mode: Mode
     ) -> tuple[Sequence[int], Sequence[tuple[int, int]]]:
         """The ids and their ranges of bytes."""
-        text = text_of(data)
-        running = self._run(mode)
-        self._check(running, data, mode)
+        call: Callable[..., Any] = self._function("encode_with_offsets", mode, data)
         with unknown_excused(self._vocabulary):
-            ids, offsets = running["encode_with_offsets"](data)
-        return ids, in_bytes(text, offsets)
+            ids, offsets = call(data)
+        return ids, in_bytes(data.decode(), offsets)
 
-    def _check(self, running: dict[str, Any], data: bytes, mode: Mode) -> None:
-        """Raise Unsupported where the library would find a special token that is to be none."""
+    def _function(self, name: str, mode: Mode, *texts: bytes) -> Callable[..., T]:
+        """A function of the recipe, which is to be given these texts.
+
+        Raises Unsupported where the recipe has none, where a text is not UTF-8, and where the
+        library would find a special token in one that is to be none.
+        """
+        for text in texts:
+            text_of(text)
+        running = self._run(mode)
+        if name not in running:
+            raise interface.Unsupported(f"has no {name} here")
         if mode.special == "none" and running.get("always_special"):
-            self._refuse(data)
+            self._refuse(b"".join(texts))
+        function: Callable[..., T] = running[name]
+        return function
 
     def _run(self, mode: Mode) -> dict[str, Any]:
         if mode not in self._running:
@@ -186,11 +174,14 @@ class Encoder:
         return self._running[mode]
 
 
-class FieldImplementation:
-    """A library of the field by its ways; ``about`` raises ImportError if it is not installed."""
+class Adapter:
+    """A library by its ways; ``about`` raises ImportError if it is not installed.
+
+    One that has a quicker entry than its recipe, or can do more, has a ``load`` of its own.
+    """
 
     def __init__(
-        self, library: Peer, ways: Ways, native_formats: frozenset[str] = frozenset()
+        self, library: Library, ways: Ways, native_formats: frozenset[str] = frozenset()
     ) -> None:
         self._library = library
         self._ways = ways
@@ -224,7 +215,8 @@ class FieldImplementation:
         """The very lines that the adapter runs."""
         way = self._ways(vocabulary, mode)
         assert not isinstance(way, str)
-        return Recipe((self._library.requirement,), way.code, way.name, way.content())
+        needed = (self._library.requirement, *way.besides)
+        return Recipe(needed, way.code, way.name, way.content())
 
 
 def refusing_itself(encoder: Encoder, name: str) -> Encoder:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import hashlib
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, cast
 
-from corpora.vocabularies.patterns import PATTERNS
+from impls import interface
+from impls.adapters.built_in import built_in_name, like_rs_bpe
 from impls.adapters.common import Library, text_of
-from impls.interface import Capability, Recipe
+from impls.adapters.recipes import Adapter
+from impls.interface import Capability
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About, Mode
+    from impls.interface import Mode
 
 LIBRARY = Library(
     name="rs-bpe",
@@ -24,22 +24,11 @@ LIBRARY = Library(
     linear=True,
 )
 
-# By SHA-256 of the ordinary tokens, a line "id:bytes in base 16" each, in order of id: what the
-# wheel carries cannot be read, so a vocabulary must be known to be the same.
-BUILT_IN = {
-    "2f42d9ac99cced2beb3c9c7fede745880915fa54be5739f990c19656a4e7fcba": "cl100k_base",
-    "a36684b621acb8cd23025abd3819b857814480b9b7480f43e68dc96f826660d2": "o200k_base",
-}
+CODE = """\
+from rs_bpe import openai
 
-
-@lru_cache(maxsize=16)
-def built_in_name(vocabulary: Vocabulary) -> str | None:
-    """Which of the built-in encodings the vocabulary's ordinary tokens are, or None."""
-    digest = hashlib.sha256()
-    for token_id, token in enumerate(vocabulary.tokens):
-        if token is not None:
-            digest.update(b"%d:%s\n" % (token_id, token.hex().encode()))
-    return BUILT_IN.get(digest.hexdigest())
+tokenizer = openai.{name}()
+"""
 
 
 class _Encoder:
@@ -70,48 +59,14 @@ class _Encoder:
         return cast("bytes", self._bpe.decode_tokens(list(ids)))
 
 
-class Implementation:
+class Implementation(Adapter):
     """Its own o200k_base and cl100k_base, for vocabularies that are those."""
 
-    @property
-    def about(self) -> About:
-        """Who it is. Raises ImportError if it is not installed: it has no part in a run then."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """The two built-in vocabularies with their own patterns."""
-        name = built_in_name(vocabulary)
-        if name is None or vocabulary.normalizes:
-            return "has only its own o200k_base and cl100k_base"
-        if mode.special == "all":
-            return "never reads special tokens from text"
-        if mode.pretokenize and vocabulary.splits != PATTERNS[name]:
-            return f"pre-tokenizes only as {name} does"
-        return None
-
-    def load(self, vocabulary: Vocabulary) -> _Encoder:
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
         """Decompress the built-in vocabulary: a few seconds."""
         # An attribute: imported as a module, `rs_bpe.openai` is a stub that lacks the encodings.
         openai = LIBRARY.load().openai
         return _Encoder(getattr(openai, built_in_name(vocabulary) or "")())
 
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """No artifact: the vocabulary is in the wheel."""
-        call = (
-            "tokenizer.encode(data.decode())"
-            if mode.pretokenize
-            else "tokenizer.bpe().encode_via_backtracking(data)"
-        )
-        code = f"""\
-from rs_bpe import openai
 
-tokenizer = openai.{built_in_name(vocabulary)}()
-
-
-def encode(data):
-    return {call}
-"""
-        return Recipe((LIBRARY.requirement,), code, "none", b"")
-
-
-IMPLEMENTATION = Implementation()
+IMPLEMENTATION = Implementation(LIBRARY, like_rs_bpe(CODE))

@@ -7,14 +7,16 @@ from functools import lru_cache
 from inspect import signature
 from typing import TYPE_CHECKING, Any, cast
 
+from impls import interface
 from impls.adapters.common import Library, in_bytes, text_of
-from impls.interface import Capability, Recipe, Unsupported
+from impls.adapters.recipes import Adapter, Way
+from impls.interface import Capability, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About, Mode
+    from impls.interface import Mode
 
 LIBRARY = Library(
     name="sentencepiece",
@@ -107,50 +109,17 @@ class _Encoder:
 @lru_cache(maxsize=2)
 def model_proto(vocabulary: Vocabulary) -> bytes:
     """The vocabulary as a ``.model`` file: the user's own, if it was read from one."""
-    if vocabulary.native is not None and vocabulary.format == "sentencepiece":
-        return vocabulary.native.content
-    # Only needed to load: keeps `tokgate list` from importing protobuf.
-    from corpora.vocabularies.sentencepiece_model import to_model_proto  # noqa: PLC0415
-
-    return to_model_proto(vocabulary)
+    return vocabulary.as_sentencepiece()
 
 
 def model_trouble(vocabulary: Vocabulary) -> str | None:
     """Why there is no ``.model`` file of a vocabulary, for ``supports``; None if there is one."""
-    from corpora.vocabularies.sentencepiece_model import trouble  # noqa: PLC0415 (as above)
+    from corpora.vocabularies.sentencepiece_model import trouble  # noqa: PLC0415 (only to load)
 
     return trouble(vocabulary)
 
 
-class Implementation:
-    """``SentencePieceProcessor``, of the user's own model or one written from the vocabulary."""
-
-    native_formats = frozenset({"sentencepiece"})
-
-    @property
-    def about(self) -> About:
-        """Who it is."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Vocabularies of scored pieces, as text."""
-        if not vocabulary.pieces:
-            return "needs a SentencePiece vocabulary"
-        if mode.special == "all":
-            return "never reads control tokens from text"
-        if not mode.pretokenize:
-            return "its own handling of white space cannot be left out"
-        return model_trouble(vocabulary)
-
-    def load(self, vocabulary: Vocabulary) -> _Encoder:
-        """Build the processor."""
-        library = LIBRARY.load()
-        processor = library.SentencePieceProcessor(model_proto=model_proto(vocabulary))
-        return _Encoder(processor, vocabulary)
-
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """A .model file."""
-        code = """\
+CODE = """\
 from inspect import signature
 
 from sentencepiece import SentencePieceProcessor
@@ -175,7 +144,28 @@ def decode(ids):
         return processor.decode(ids, return_type=bytes)
     return processor.decode(ids).encode()
 """
-        return Recipe((LIBRARY.requirement,), code, "vocabulary.model", model_proto(vocabulary))
 
 
-IMPLEMENTATION = Implementation()
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    """Vocabularies of scored pieces, as text."""
+    if not vocabulary.pieces:
+        return "needs a SentencePiece vocabulary"
+    if mode.special == "all":
+        return "never reads control tokens from text"
+    if not mode.pretokenize:
+        return "its own handling of white space cannot be left out"
+    trouble = model_trouble(vocabulary)
+    return trouble or Way("vocabulary.model", lambda: model_proto(vocabulary), CODE)
+
+
+class Implementation(Adapter):
+    """``SentencePieceProcessor``, of the user's own model or one written from the vocabulary."""
+
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
+        """Build the processor."""
+        library = LIBRARY.load()
+        processor = library.SentencePieceProcessor(model_proto=model_proto(vocabulary))
+        return _Encoder(processor, vocabulary)
+
+
+IMPLEMENTATION = Implementation(LIBRARY, _way, frozenset({"sentencepiece"}))

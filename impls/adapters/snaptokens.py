@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from corpora.vocabularies.model import Algorithm
 from impls.adapters.like_tokenizers import like_tokenizers
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import READS_JSON, FieldImplementation
+from impls.adapters.recipes import READS_JSON, Adapter
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import byte_level, has_holes
 
@@ -31,4 +31,4 @@ def _refuses(vocabulary: Vocabulary, mode: Mode) -> str | None:
     return "wants ids without holes" if has_holes(vocabulary, mode) else None
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, like_tokenizers("snaptokens", _refuses), READS_JSON)
+IMPLEMENTATION = Adapter(LIBRARY, like_tokenizers("snaptokens", _refuses), READS_JSON)

@@ -9,7 +9,7 @@ import numpy as np
 from impls import interface
 from impls.adapters.common import rank_file, rank_trouble
 from impls.adapters.peers import Peer, PeerEncoder
-from impls.adapters.recipes import FieldImplementation, Way
+from impls.adapters.recipes import Adapter, Way
 from impls.adapters.vocabularies import byte_level, json_content
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way("tokenizer.json", lambda: json_content(vocabulary, mode), FILE + TAIL)
 
 
-class Implementation(FieldImplementation):
+class Implementation(Adapter):
     """``Tokenizer.from_bytes`` where it can be, for its speed; else a tokenizer.json.
 
     Its cache of pieces can be cleared, not switched off.

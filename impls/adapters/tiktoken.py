@@ -6,15 +6,17 @@ import pickle
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
-from corpora.vocabularies.model import Algorithm, Alphabet
-from impls.adapters.common import Library, rank_file, rank_trouble, text_of
-from impls.interface import Capability, Recipe, Unsupported
+from impls import interface
+from impls.adapters.common import Library, rank_file, text_of
+from impls.adapters.recipes import Adapter, Way
+from impls.adapters.vocabularies import ranked_trouble
+from impls.interface import Capability, Unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from impls.interface import About, Mode
+    from impls.interface import Mode
 
 LIBRARY = Library(
     name="tiktoken",
@@ -115,50 +117,16 @@ def _made(vocabulary: Vocabulary) -> _Encoder:
     return _Encoder(encoding, vocabulary)
 
 
-class Implementation:
-    """``tiktoken.Encoding`` made of the vocabulary's ids as ranks."""
-
-    @property
-    def about(self) -> About:
-        """Who it is."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Byte-level BPE whose ids are ranks, with one pattern and no normalizer."""
-        if vocabulary.algorithm is not Algorithm.BPE or vocabulary.alphabet is not Alphabet.BYTES:
-            return "byte-level BPE only"
-        if vocabulary.normalizes:
-            return "has no normalizer"
-        if any(not token.special for token in vocabulary.added_tokens):
-            return "has no added tokens that are not special"
-        if mode.pretokenize and vocabulary.pattern is None:
-            return f"takes one pre-tokenizer pattern, the vocabulary has {len(vocabulary.splits)}"
-        if mode.special == "all" and not mode.pretokenize:
-            return "finds special tokens only together with pre-tokenization"
-        return rank_trouble(vocabulary)
-
-    def load(self, vocabulary: Vocabulary) -> _Encoder:
-        """Build the encoding: about half a second for 200,000 tokens."""
-        return _made(vocabulary)
-
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """A rank file, and the pattern as a literal."""
-        if not mode.pretokenize:
-            call = "encoding._encode_single_piece(data) if data else []"
-        elif mode.special == "all":
-            call = 'encoding.encode(data.decode(), allowed_special="all")'
-        else:
-            call = "encoding.encode_ordinary(data.decode())"
-        code = f"""\
+CODE = """\
 import base64
 import tiktoken
 
 lines = [line.split() for line in open(VOCABULARY, "rb")]
 encoding = tiktoken.Encoding(
     name="vocabulary",
-    pat_str={vocabulary.own_pattern or WHOLE_TEXT!r},
+    pat_str={pattern!r},
     mergeable_ranks={{base64.b64decode(token): int(rank) for token, rank in lines}},
-    special_tokens={dict(vocabulary.special_tokens)!r},
+    special_tokens={special_tokens!r},
 )
 
 
@@ -169,7 +137,31 @@ def encode(data):
 def decode(ids):
     return encoding.decode_bytes(ids)
 """
-        return Recipe((LIBRARY.requirement,), code, "vocabulary.tiktoken", rank_file(vocabulary))
 
 
-IMPLEMENTATION = Implementation()
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    """A rank file, and the pattern as a literal."""
+    if not mode.pretokenize:
+        call = "encoding._encode_single_piece(data) if data else []"
+    elif mode.special == "all":
+        call = 'encoding.encode(data.decode(), allowed_special="all")'
+    else:
+        call = "encoding.encode_ordinary(data.decode())"
+    code = CODE.format(
+        pattern=vocabulary.own_pattern or WHOLE_TEXT,
+        special_tokens=dict(vocabulary.special_tokens),
+        call=call,
+    )
+    trouble = ranked_trouble(vocabulary, mode, raw=True)
+    return trouble or Way("vocabulary.tiktoken", lambda: rank_file(vocabulary), code)
+
+
+class Implementation(Adapter):
+    """``tiktoken.Encoding`` made of the vocabulary's ids as ranks."""
+
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
+        """Build the encoding: about half a second for 200,000 tokens."""
+        return _made(vocabulary)
+
+
+IMPLEMENTATION = Implementation(LIBRARY, _way)

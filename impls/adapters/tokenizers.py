@@ -8,6 +8,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, cast
 
 from corpora.vocabularies.tokenizer_json_out import given, with_dropout
+from impls import interface
 from impls.adapters.common import (
     Library,
     in_bytes,
@@ -16,8 +17,8 @@ from impls.adapters.common import (
     refusing_specials,
     text_of,
     unknown_excused,
-    unwritable,
 )
+from impls.adapters.recipes import READS_JSON, Adapter, Way
 from impls.interface import Capability, Mode, Recipe, Unsupported
 
 if TYPE_CHECKING:
@@ -39,9 +40,7 @@ class _Encoder:
     def __init__(self, vocabulary: Vocabulary) -> None:
         self._vocabulary = vocabulary
         self._tokenizers: dict[Mode, Any] = {}
-        self._whole: dict[Mode, Any] = {}
-        self._dropping: dict[Mode, Any] = {}
-        self._shaping: dict[Mode, Any] = {}
+        self._others: dict[tuple[str, Mode], Any] = {}
         self._shapes = Lock()
         self._unsaid = misread(vocabulary)
         self._refuse = refusing_specials(vocabulary)
@@ -58,14 +57,15 @@ class _Encoder:
         return text_of(data)
 
     def encode_str(self, text: str, mode: Mode) -> list[int]:
+        return cast("list[int]", self._encoding(self.tokenizer(mode), text).ids)
+
+    def _encoding(self, tokenizer: Any, text: str) -> Any:
         with unknown_excused(self._vocabulary):
-            encoding = self.tokenizer(mode).encode(text, add_special_tokens=False)
-        return cast("list[int]", encoding.ids)
+            return tokenizer.encode(text, add_special_tokens=False)
 
     def token_strings(self, data: bytes, mode: Mode) -> list[str]:
         """As an ``Encoding`` has them."""
-        with unknown_excused(self._vocabulary):
-            encoding = self.tokenizer(mode).encode(self._text(data, mode), add_special_tokens=False)
+        encoding = self._encoding(self.tokenizer(mode), self._text(data, mode))
         return cast("list[str]", encoding.tokens)
 
     def encode_many(self, inputs: Sequence[bytes], mode: Mode) -> list[list[int]]:
@@ -103,16 +103,20 @@ class _Encoder:
 
     def decode(self, ids: Sequence[int]) -> bytes:
         """As its users get it: text, with U+FFFD where the bytes are not."""
+        return self._decoded(ids, skip=False)
+
+    def _decoded(self, ids: Sequence[int], *, skip: bool) -> bytes:
+        tokenizer = self._decoder(ids)
+        return cast("str", tokenizer.decode(list(ids), skip_special_tokens=skip)).encode()
+
+    def _decoder(self, ids: Sequence[int]) -> Any:
+        """A tokenizer to decode these ids with: the modes decode alike, so any will do."""
         refuse_misread(ids, self._unsaid)
-        # The modes decode alike: any tokenizer that is there will do.
-        tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
-        return cast("str", tokenizer.decode(list(ids), skip_special_tokens=False)).encode()
+        return next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
 
     def decode_without_specials(self, ids: Sequence[int]) -> bytes:
         """As most of its users decode, with ``skip_special_tokens``."""
-        refuse_misread(ids, self._unsaid)
-        tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
-        return cast("str", tokenizer.decode(list(ids), skip_special_tokens=True)).encode()
+        return self._decoded(ids, skip=True)
 
     def decode_stream(self, ids: Sequence[int]) -> list[bytes]:
         """By its ``DecodeStream``, which gives text only where characters are whole."""
@@ -128,8 +132,7 @@ class _Encoder:
         return self._streamed(stream, ids)
 
     def _streamed(self, stream: Any, ids: Sequence[int]) -> list[bytes]:
-        refuse_misread(ids, self._unsaid)
-        tokenizer = next(iter(self._tokenizers.values()), None) or self.tokenizer(Mode())
+        tokenizer = self._decoder(ids)
         given = (stream.step(tokenizer, token_id) for token_id in ids)
         return [text.encode() for text in given if text is not None]
 
@@ -144,11 +147,15 @@ class _Encoder:
         dropout = self._vocabulary.dropout
         if not (dropout and mode.pretokenize):
             raise Unsupported("the file has no dropout, or is not the one that is run")
-        if mode not in self._dropping:
-            content = with_dropout(given(self._vocabulary), dropout)
-            self._dropping[mode] = _made(content.decode(), mode)
-        encoding = self._dropping[mode].encode(text_of(data), add_special_tokens=False)
+        dropping = self._other("dropping", mode, lambda own: with_dropout(given(own), dropout))
+        encoding = dropping.encode(text_of(data), add_special_tokens=False)
         return cast("list[int]", encoding.ids)
+
+    def _other(self, use: str, mode: Mode, content: Callable[[Vocabulary], bytes]) -> Any:
+        """A tokenizer for a use of its own, made of a file when it is asked for."""
+        if (use, mode) not in self._others:
+            self._others[use, mode] = _made(content(self._vocabulary).decode(), mode)
+        return self._others[use, mode]
 
     def truncated(
         self, data: bytes, length: int, overlap: int, left: bool, mode: Mode
@@ -180,9 +187,7 @@ class _Encoder:
     def _shaped(self, mode: Mode) -> Iterator[Any]:
         """A tokenizer of a mode to truncate or pad with, which is its state, for one thread."""
         with self._shapes:
-            if mode not in self._shaping:
-                self._shaping[mode] = _made(tokenizer_json(self._vocabulary, mode), mode)
-            tokenizer = self._shaping[mode]
+            tokenizer = self._other("shaping", mode, lambda own: tokenizer_json(own, mode).encode())
             try:
                 yield tokenizer
             finally:
@@ -194,18 +199,14 @@ class _Encoder:
     ) -> tuple[list[int], list[tuple[int, int]]]:
         """Its offsets, which count characters, in bytes."""
         text = self._text(data, mode)
-        with unknown_excused(self._vocabulary):
-            encoding = self._untrimmed(mode).encode(text, add_special_tokens=False)
+        encoding = self._encoding(self._untrimmed(mode), text)
         return encoding.ids, in_bytes(text, encoding.offsets)
 
     def _untrimmed(self, mode: Mode) -> Any:
         """A tokenizer whose offsets are of whole tokens: a post-processor may cut spaces off."""
         if not (native_json(self._vocabulary) and mode.pretokenize):
             return self.tokenizer(mode)
-        if mode not in self._whole:
-            content = given(self._vocabulary, post_processor=False)
-            self._whole[mode] = _made(content.decode(), mode)
-        return self._whole[mode]
+        return self._other("whole", mode, lambda own: given(own, post_processor=False))
 
     def respelled(self) -> _Encoder | None:
         """From a tokenizer.json that is written from the plain model, if the user's own says it."""
@@ -262,44 +263,12 @@ def written_json(vocabulary: Vocabulary, mode: Mode) -> str:
     return content.decode("utf-8", "surrogatepass")
 
 
-class Implementation:
-    """``tokenizers.Tokenizer``, of the user's own file or one written from the vocabulary."""
-
-    native_formats = frozenset({"tokenizer.json"})
-
-    @property
-    def about(self) -> About:
-        """Who it is."""
-        return LIBRARY.installed
-
-    def supports(self, vocabulary: Vocabulary, mode: Mode) -> str | None:
-        """Everything that a tokenizer.json can say."""
-        if vocabulary.unexpressed and not mode.pretokenize:
-            return "the steps of the file cannot be left out"
-        return unwritable(vocabulary)
-
-    def load(self, vocabulary: Vocabulary) -> _Encoder:
-        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens.
-
-        That of a user's file at once. Raises Unsupported where the library does not read it.
-        """
-        LIBRARY.load()
-        encoder = _Encoder(vocabulary)
-        if native_json(vocabulary):
-            try:
-                encoder.tokenizer(Mode())
-            except Exception as error:
-                raise Unsupported(f"tokenizers does not read the file: {error}") from error
-        return encoder
-
-    def recipe(self, vocabulary: Vocabulary, mode: Mode) -> Recipe:
-        """A tokenizer.json."""
-        code = f"""\
+CODE = """\
 import json
 from tokenizers import Tokenizer, decoders
 
 tokenizer = Tokenizer.from_file(VOCABULARY)
-tokenizer.encode_special_tokens = {mode.special == "none"}
+tokenizer.encode_special_tokens = {ordinary}
 
 
 def encode(data):
@@ -309,7 +278,7 @@ def encode(data):
 def encode_with_offsets(data):
     content = json.loads(open(VOCABULARY, encoding="utf-8").read())
     whole = Tokenizer.from_str(json.dumps({{**content, "post_processor": None}}))  # it may trim
-    whole.encode_special_tokens = {mode.special == "none"}
+    whole.encode_special_tokens = {ordinary}
     encoding = whole.encode(data.decode(), add_special_tokens=False)
     return encoding.ids, encoding.offsets  # in characters
 
@@ -322,8 +291,32 @@ def decode_stream_after(prompt, ids):
     stream = decoders.DecodeStream(ids=prompt, skip_special_tokens=False)
     return "".join(filter(None, [stream.step(tokenizer, one) for one in ids])).encode()
 """
-        content = tokenizer_json(vocabulary, mode).encode()
-        return Recipe((LIBRARY.requirement,), code, "tokenizer.json", content)
+
+
+def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+    """Everything that a tokenizer.json can say."""
+    if vocabulary.unexpressed and not mode.pretokenize:
+        return "the steps of the file cannot be left out"
+    code = CODE.format(ordinary=mode.special == "none")
+    return Way("tokenizer.json", lambda: tokenizer_json(vocabulary, mode).encode(), code)
+
+
+class Implementation(Adapter):
+    """``tokenizers.Tokenizer``, of the user's own file or one written from the vocabulary."""
+
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
+        """Tokenizers are built on the first use of a mode: about a second for 200,000 tokens.
+
+        That of a user's file at once. Raises Unsupported where the library does not read it.
+        """
+        LIBRARY.load()
+        encoder = _Encoder(vocabulary)
+        if native_json(vocabulary):
+            try:
+                encoder.tokenizer(Mode())
+            except Exception as error:
+                raise Unsupported(f"tokenizers does not read the file: {error}") from error
+        return encoder
 
 
 WINDOW, OVERLAP = 8, 2
@@ -369,7 +362,7 @@ class Windows(Implementation):
         """Who it is."""
         return replace(LIBRARY.about, name="tokenizers#WINDOWS", capabilities=frozenset())
 
-    def load(self, vocabulary: Vocabulary) -> _WindowsEncoder:  # type: ignore[override]
+    def load(self, vocabulary: Vocabulary) -> interface.Encoder:
         """As without windows."""
         LIBRARY.load()
         return _WindowsEncoder(vocabulary)
@@ -381,5 +374,5 @@ class Windows(Implementation):
         return replace(recipe, code=recipe.code + end + WINDOWS_RECIPE)
 
 
-IMPLEMENTATION = Implementation()
-WINDOWS = Windows()
+IMPLEMENTATION = Implementation(LIBRARY, _way, READS_JSON)
+WINDOWS = Windows(LIBRARY, _way, READS_JSON)

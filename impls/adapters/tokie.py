@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
-from impls.adapters.vocabularies import byte_level, json_content, json_trouble
+from impls.adapters.recipes import READS_JSON, Adapter, Way
+from impls.adapters.vocabularies import byte_level, has_holes, json_content, json_trouble
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -45,21 +45,11 @@ def decode(ids):
 
 def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     trouble = json_trouble(vocabulary, mode)
-    if byte_level(vocabulary) and None in _given(vocabulary, mode):
+    if byte_level(vocabulary) and has_holes(vocabulary, mode):
         trouble = trouble or "counts the tokens of a file where its ids have holes"
     # Bytes as they are, where tokens are bytes; else they would not be joined to text.
     code = CODE.format(decode=BYTES if byte_level(vocabulary) else TEXT)
     return trouble or Way("tokenizer.json", lambda: json_content(vocabulary, mode), code)
 
 
-def _given(vocabulary: Vocabulary, mode: Mode) -> list[bytes | None]:
-    """What it is told of each id up to the last that it is told of: None for nothing."""
-    given = list(vocabulary.tokens)
-    for text, token_id in vocabulary.special_tokens.items() if mode.special == "all" else ():
-        given[token_id : token_id + 1] = [text.encode()]
-    while given and given[-1] is None:
-        given.pop()
-    return given
-
-
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way, READS_JSON)
+IMPLEMENTATION = Adapter(LIBRARY, _way, READS_JSON)

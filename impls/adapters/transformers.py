@@ -11,7 +11,7 @@ from corpora.vocabularies.model import Algorithm
 from corpora.vocabularies.tokenizer_json_out import given
 from impls.adapters.common import DECODES, SENTENCEPIECE_FILES
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import READS_JSON, FieldImplementation, Way
+from impls.adapters.recipes import READS_JSON, Adapter, Way
 from impls.adapters.sentencepiece import model_proto, model_trouble
 from impls.adapters.tokenizers import native_json
 from impls.adapters.vocabularies import json_content, json_trouble
@@ -189,6 +189,6 @@ def _converted(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return trouble or Way("tokenizer.model", lambda: model_proto(vocabulary), code)
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _fast, READS_JSON)
-CONVERTED = FieldImplementation(replace(LIBRARY, name="transformers-converted"), _converted)
-SLOW = FieldImplementation(replace(LIBRARY, name="transformers-slow", capabilities=DECODES), _slow)
+IMPLEMENTATION = Adapter(LIBRARY, _fast, READS_JSON)
+CONVERTED = Adapter(replace(LIBRARY, name="transformers-converted"), _converted)
+SLOW = Adapter(replace(LIBRARY, name="transformers-slow", capabilities=DECODES), _slow)

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from corpora.vocabularies.model import Algorithm, Alphabet, Vocabulary
 from corpora.vocabularies.tokenizer_json_out import given
+from impls.adapters.common import rank_trouble
 from impls.adapters.tokenizers import native_json, tokenizer_json
 from impls.interface import Mode
 
@@ -50,6 +51,31 @@ def ordinary_trouble(vocabulary: Vocabulary, mode: Mode) -> str | None:
     return None
 
 
+def json_trouble(vocabulary: Vocabulary, mode: Mode) -> str | None:
+    """Likewise, where the library finds added tokens in any text."""
+    if vocabulary.added_tokens and mode.special == "none" and not native_json(vocabulary):
+        return "finds added tokens in any text"
+    return ordinary_trouble(vocabulary, mode)
+
+
+def ranked_trouble(vocabulary: Vocabulary, mode: Mode, *, raw: bool = False) -> str | None:
+    """Why a library does not run a vocabulary that takes ranks, one pattern and special tokens.
+
+    raw: it takes a text as one piece, too, though without special tokens in it.
+    """
+    if not byte_level(vocabulary) or vocabulary.normalizes:
+        return "byte-level BPE without a normalizer only"
+    if any(not token.special for token in vocabulary.added_tokens):
+        return "has no added tokens that are not special"
+    if not mode.pretokenize and not raw:
+        return "always pre-tokenizes"
+    if not mode.pretokenize and mode.special == "all":
+        return "finds special tokens only together with pre-tokenization"
+    if mode.pretokenize and vocabulary.pattern is None:
+        return f"takes one pre-tokenizer pattern, the vocabulary has {len(vocabulary.splits)}"
+    return rank_trouble(vocabulary)
+
+
 def has_holes(vocabulary: Vocabulary, mode: Mode) -> bool:
     """Whether a file leaves ids out, up to the last that it has a token for."""
     ids = {i for i, token in enumerate(vocabulary.tokens) if token is not None}
@@ -81,16 +107,3 @@ def bert_lines(vocabulary: Vocabulary) -> bytes | str:
     if None in lines or lines[vocabulary.unk_id] != b"[UNK]":
         return "wants ids without holes, and [UNK] for the unknown token"
     return b"\n".join(line or b"" for line in lines)
-
-
-def json_trouble(vocabulary: Vocabulary, mode: Mode) -> str | None:
-    """Why a tokenizer.json does not tell a library all that there is to know of it here."""
-    if not mode.pretokenize:
-        return "always pre-tokenizes"
-    if native_json(vocabulary):
-        return None
-    if vocabulary.added_tokens and mode.special == "none":
-        return "finds added tokens in any text"
-    if mode.special == "all" and not byte_level(vocabulary):
-        return "reads no special tokens here"
-    return None

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from corpora.vocabularies.patterns import PATTERNS
+from impls.adapters.built_in import built_in_name
 from impls.adapters.common import rank_file
 from impls.adapters.peers import Peer
-from impls.adapters.recipes import FieldImplementation, Way
-from impls.adapters.rs_bpe import built_in_name
+from impls.adapters.recipes import Adapter, Way
 
 if TYPE_CHECKING:
     from corpora.vocabularies.model import Vocabulary
@@ -56,4 +56,4 @@ def _way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
     return Way(f"{name}.tiktoken", lambda: rank_file(vocabulary), CODE.format(name=name))
 
 
-IMPLEMENTATION = FieldImplementation(LIBRARY, _way)
+IMPLEMENTATION = Adapter(LIBRARY, _way)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from corpora.vocabularies.merges import splits_of_unbuilt
 from corpora.vocabularies.model import RankOrder
 from impls.compiled.lazy import njit
 from impls.kernels.layout import EMPTY, Ints, Longs
@@ -107,26 +108,8 @@ def _merge_rows(vocabulary: Vocabulary) -> Longs:
     if vocabulary.rank_order is not RankOrder.IDS:
         rows[:, 2] = np.arange(len(rows))
         return rows
-    others = _out_of_order_merges(vocabulary)
-    return np.concatenate((rows, np.array(others, dtype=np.int64))) if others else rows
-
-
-def _out_of_order_merges(vocabulary: Vocabulary) -> list[tuple[int, int, int, int]]:
-    """Rows for the tokens that lower-ranked ones do not build, where ids are ranks.
-
-    Two neighbours that spell a token merge whatever built them, even if one of them has the
-    higher rank: so Llama 3 reaches its token 111954 from a neighbour that is token 119706. A
-    token with a merge needs no other split: before any token above it can be built, it is.
-    """
-    built = set(vocabulary.merges.merged.tolist())
-    ids = vocabulary.ids
-    return [
-        (ids[token[:cut]], ids[token[cut:]], token_id, token_id)
-        for token, token_id in ids.items()
-        if len(token) > 1 and token_id not in built
-        for cut in range(1, len(token))
-        if token[:cut] in ids and token[cut:] in ids
-    ]
+    others = np.array(splits_of_unbuilt(vocabulary), dtype=np.int64).reshape(-1, 3)
+    return np.concatenate((rows, others[:, [0, 1, 2, 2]]))
 
 
 def capacity(entries: int) -> int:

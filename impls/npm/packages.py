@@ -14,15 +14,15 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from impls.adapters.built_in import openai_name
-from impls.adapters.common import rank_trouble
+from impls.adapters.built_in import openai_way
 from impls.adapters.recipes import Way
-from impls.adapters.vocabularies import byte_level, ordinary_json, ordinary_trouble
+from impls.adapters.vocabularies import ordinary_json, ordinary_trouble, ranked_trouble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from corpora.vocabularies.model import Vocabulary
+    from impls.adapters.recipes import Ways
     from impls.interface import Mode
 
 
@@ -32,7 +32,7 @@ class Package:
 
     name: str
     homepage: str
-    ways: Callable[[Vocabulary, Mode], Way | str]
+    ways: Ways
     native_formats: frozenset[str] = frozenset()
 
 
@@ -105,7 +105,7 @@ LLAMA_TOKENS = "df98f1f587d477d008f60238c0873ecfe660f63f3afe3ee96a061145be69c720
 """SHA-256 of the pieces of Llama 1 and 2 with their ids: the vocabulary that it carries."""
 
 
-def _lists(mode: Mode) -> str:
+def _lists(mode: Mode, _: Vocabulary) -> str:
     """The arguments for special tokens of tiktoken and those that imitate it."""
     return '"all", []' if mode.special == "all" else "[], []"
 
@@ -126,58 +126,39 @@ def _ranks(vocabulary: Vocabulary) -> bytes:
     return json.dumps(document).encode()
 
 
-def _any_ranks(vocabulary: Vocabulary, mode: Mode, code: str) -> Way | str:
-    if not byte_level(vocabulary) or vocabulary.normalizes:
-        return "byte-level BPE without a normalizer only"
-    if any(not token.special for token in vocabulary.added_tokens):
-        return "has no added tokens that are not special"
-    if not mode.pretokenize:
-        return "always pre-tokenizes"
-    if vocabulary.pattern is None:
-        return f"takes one pre-tokenizer pattern, the vocabulary has {len(vocabulary.splits)}"
-    trouble = rank_trouble(vocabulary)
-    code = code.replace("SPECIALS", _lists(mode))
-    return trouble or Way("ranks.json", lambda: _ranks(vocabulary), code)
+def _built_in(code: str, specials: Callable[[Mode, Vocabulary], str]) -> Ways:
+    """The ways of a package for the encodings of OpenAI's that it has built in."""
+    return lambda vocabulary, mode: openai_way(
+        vocabulary,
+        mode,
+        lambda name: code.replace("NAME", name).replace("SPECIALS", specials(mode, vocabulary)),
+    )
 
 
-def _js_tiktoken(vocabulary: Vocabulary, mode: Mode) -> Way | str:
-    found = openai_name(vocabulary, mode)
-    if found.trouble is None:
-        code = OWN_RANKS.replace("NAME", found.name).replace("SPECIALS", _lists(mode))
-        return Way("none", bytes, code)
-    code = RANKS.replace("PACKAGE", "js-tiktoken").replace("MADE", "new Tiktoken(document)")
-    return _any_ranks(vocabulary, mode, code.replace("IDS", "ids"))
+def _ranked(package: str, own: str, made: str, ids: str) -> Ways:
+    """The ways of a package of tiktoken's: what it has built in, and ranks."""
+    built_in = _built_in(own, _lists)
+    code = RANKS.replace("PACKAGE", package).replace("MADE", made).replace("IDS", ids)
+
+    def way(vocabulary: Vocabulary, mode: Mode) -> Way | str:
+        found = built_in(vocabulary, mode)
+        if isinstance(found, Way):
+            return found
+        own_code = code.replace("SPECIALS", _lists(mode, vocabulary))
+        trouble = ranked_trouble(vocabulary, mode)
+        return trouble or Way("ranks.json", lambda: _ranks(vocabulary), own_code)
+
+    return way
 
 
-def _tiktoken(vocabulary: Vocabulary, mode: Mode) -> Way | str:
-    found = openai_name(vocabulary, mode)
-    if found.trouble is None:
-        code = WASM_RANKS.replace("NAME", found.name).replace("SPECIALS", _lists(mode))
-        return Way("none", bytes, code)
-    made = "new Tiktoken(document.bpe_ranks, document.special_tokens, document.pat_str)"
-    code = RANKS.replace("PACKAGE", "tiktoken").replace("MADE", made)
-    return _any_ranks(vocabulary, mode, code.replace("IDS", "Uint32Array.from(ids)"))
-
-
-def _gpt_tokenizer(vocabulary: Vocabulary, mode: Mode) -> Way | str:
-    found = openai_name(vocabulary, mode)
-    if found.trouble is not None:
-        return found.trouble
-    options = "{ disallowedSpecial: new Set() }"
-    if mode.special == "all":
-        # By name: its "all" has further tokens, which the published encodings have not.
-        # The others are ordinary text, and would be refused unless nothing is.
-        names = json.dumps(sorted(vocabulary.special_tokens))
-        options = f"{{ allowedSpecial: new Set({names}), disallowedSpecial: new Set() }}"
-    return Way("none", bytes, GPT.replace("NAME", found.name).replace("SPECIALS", options))
-
-
-def _ai_tokenizer(vocabulary: Vocabulary, mode: Mode) -> Way | str:
-    found = openai_name(vocabulary, mode)
-    if found.trouble is not None:
-        return found.trouble
-    code = AI.replace("NAME", found.name).replace("SPECIALS", _lists(mode))
-    return Way("none", bytes, code)
+def _names(mode: Mode, vocabulary: Vocabulary) -> str:
+    """The option for special tokens of gpt-tokenizer."""
+    if mode.special == "none":
+        return "{ disallowedSpecial: new Set() }"
+    # By name: its "all" has further tokens, which the published encodings have not.
+    # The others are ordinary text, and would be refused unless nothing is.
+    names = json.dumps(sorted(vocabulary.special_tokens))
+    return f"{{ allowedSpecial: new Set({names}), disallowedSpecial: new Set() }}"
 
 
 def _hugging_face(vocabulary: Vocabulary, mode: Mode) -> Way | str:
@@ -201,10 +182,25 @@ def _digest(vocabulary: Vocabulary) -> str:
 PACKAGES = {
     package.name: package
     for package in (
-        Package("js-tiktoken", "https://github.com/dqbd/tiktoken", _js_tiktoken),
-        Package("tiktoken", "https://github.com/dqbd/tiktoken", _tiktoken),
-        Package("gpt-tokenizer", "https://github.com/niieani/gpt-tokenizer", _gpt_tokenizer),
-        Package("ai-tokenizer", "https://github.com/coder/ai-tokenizer", _ai_tokenizer),
+        Package(
+            "js-tiktoken",
+            "https://github.com/dqbd/tiktoken",
+            _ranked("js-tiktoken", OWN_RANKS, "new Tiktoken(document)", "ids"),
+        ),
+        Package(
+            "tiktoken",
+            "https://github.com/dqbd/tiktoken",
+            _ranked(
+                "tiktoken",
+                WASM_RANKS,
+                "new Tiktoken(document.bpe_ranks, document.special_tokens, document.pat_str)",
+                "Uint32Array.from(ids)",
+            ),
+        ),
+        Package(
+            "gpt-tokenizer", "https://github.com/niieani/gpt-tokenizer", _built_in(GPT, _names)
+        ),
+        Package("ai-tokenizer", "https://github.com/coder/ai-tokenizer", _built_in(AI, _lists)),
         Package(
             "@huggingface/tokenizers",
             "https://github.com/huggingface/tokenizers.js",
