@@ -124,7 +124,9 @@ def command(
         console.print(f'next: add expect = "{expected}" to {file}')
     if re.search(r'^reason = "TODO', expected.read_text("utf-8"), re.MULTILINE):
         console.print(f"next: write in {expected} why each difference is known, in place of TODO")
-    console.print("next: commit these files (not tokgate-out); `tokgate run` here does what CI will do")
+    console.print(
+        "next: commit these files (not tokgate-out); `tokgate run` here does what CI will do"
+    )
     return HOLDS
 
 
