@@ -29,7 +29,7 @@ AT_MOST = {
     "harness/cli": 19_800,
     "harness/studies": 126_000,
     "reports": 47_700,
-    "tests": 352_000,
+    "tests": 352_200,
 }
 """Tokens of code, by room."""
 
