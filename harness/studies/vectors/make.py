@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import VocabularyError
+from harness.checks.certifier import defined
 from harness.core.comparisons import algorithm_of, modes_of
-from harness.studies.certify.certifier import defined
 from harness.studies.vectors.candidates import covered, texts
 from harness.studies.vectors.mutants import REJECTED, applicable, encoded
 from impls.explanations import literal
