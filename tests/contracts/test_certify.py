@@ -181,3 +181,12 @@ def test_a_run_certifies_a_plug_in_without_a_reference(tmp_path, plug_in, status
     }
     [judged] = [one["judged"] for one in told["coverage"]["comparisons"]]
     assert judged["certificate"] > 100
+
+
+def test_a_run_that_certifies_nobody_does_not_pass(tmp_path):
+    """The ids of built-in implementations are not judged in this way."""
+    given = "--vocab", "toy_bytes", "--impl", "bpe.heap", "--check", "survival"
+    done = tokgate("run", *given, "--certify", "--budget", "100cases", folder=tmp_path)
+    told = summary(tmp_path / "tokgate-out")
+    assert (done.returncode, told["verdict"]) == (4, "not-examined")
+    assert any("the check certificate was requested" in one for one in told["reasons"])

@@ -128,9 +128,9 @@ def command(
 
     catalog = generators()
     made = [catalog[n] for n in selection.chosen("generator", generator, catalog)]
-    wanted = [*check] or ([*OF_TEXTS] if only_input else [*DEFAULT, *MEASURES])
-    wanted += [CERTIFICATE] * (certify and CERTIFICATE not in wanted)
-    checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
+    more = [CERTIFICATE] * (certify and CERTIFICATE not in check)
+    usual = [*OF_TEXTS] if only_input else [*DEFAULT, *MEASURES]
+    checks = selection.chosen("check", [*(check or usual), *more], [*CHECKS, *MEASURES])
     corpus = options.texts_of(texts)
     own = user.chosen(families)
     known = expectations.with_shipped(expect)
@@ -168,7 +168,7 @@ def command(
         named=named,
         asked={
             "vocabularies": [name for name in vocab if name in vocabularies],
-            "checks": check,
+            "checks": [*check, *more],
             "inputs": texts,
         },
         expect=str(expect.resolve()) if expect is not None else None,
