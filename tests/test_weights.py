@@ -21,15 +21,15 @@ AT_MOST = {
     "corpora": 74_100,
     "impls": 146_900,
     "impls/fast": 40_800,
-    "harness": 269_900,
+    "harness": 269_800,
     "harness/workers": 22_700,
     "harness/engine": 24_900,
-    "harness/checks": 22_700,
+    "harness/checks": 22_600,
     "harness/findings": 16_500,
     "harness/cli": 19_800,
     "harness/studies": 124_600,
     "reports": 47_700,
-    "tests": 352_900,
+    "tests": 353_000,
 }
 """Tokens of code, by room."""
 

@@ -31,11 +31,19 @@ if TYPE_CHECKING:
     from impls.interface import Encoder, Mode
     from impls.kernels.layout import Longs
 
-STAGES = (
-    *("ids", "unknown-id", "spelling", "pre-tokens", "never-built"),
-    *("merges", "whole", "special", "end", "ids"),
+SAID = (
+    ("ids", OTHERWISE := "{name} should be {right}"),
+    ("unknown-id", "{name} is no token of ordinary text"),
+    ("spelling", "{name} does not spell the text at byte {byte}"),
+    ("pre-tokens", "{name} crosses a boundary of the pattern at byte {byte}"),
+    ("never-built", "{name} is never produced: no merges build it"),
+    ("merges", "{before} and {name} would have merged"),
+    ("whole", "{name} begins a pre-token that is a token by itself"),
+    ("special", "{name} stands where the text has a special token"),
+    ("end", OTHERWISE),
+    ("ids", OTHERWISE),
 )
-"""What is wrong with a row, by the code of its certificate, in a word."""
+"""What is wrong with a row, by the code of its certificate: in a word, and in a sentence."""
 
 BY_PAIRS = "spelling, pre-tokens and valid pairs, without encoding"
 """How rows of byte-level BPE are decided, in words."""
@@ -164,8 +172,14 @@ class Certifier:
         )
         if code in (certificate.LEFT_OPEN, certificate.ENDS):
             token = differs
-        reason = self._reason(code, ids, token, byte, right)
-        return Verdict("wrong", first + token, reason, STAGES[code], (*right,), differs)
+        stage, words = SAID[code]
+        reason = words.format(
+            name=self._named(ids, token),
+            before=self._named(ids, max(0, token - 1)),
+            right=self._named(right, token),
+            byte=byte,
+        )
+        return Verdict("wrong", first + token, reason, stage, (*right,), differs)
 
     def _is_added(self, token_id: int, right: Sequence[int]) -> bool:
         """Whether an id is a special token that the text, in this mode, has not."""
@@ -179,27 +193,6 @@ class Certifier:
             f"{token_id} is the special token {text}: give --skip-id {token_id} if it was added "
             "around the text, or --special all if it was found in the text"
         )
-
-    def _reason(
-        self, code: int, ids: Sequence[int], token: int, byte: int, right: Sequence[int]
-    ) -> str:
-        """Why a row is wrong, in words."""
-        name = self._named(ids, token)
-        if code == certificate.UNKNOWN:
-            return f"{name} is no token of ordinary text"
-        if code == certificate.SPELLS_OTHERWISE:
-            return f"{name} does not spell the text at byte {byte}"
-        if code == certificate.CROSSES:
-            return f"{name} crosses a boundary of the pattern at byte {byte}"
-        if code == certificate.NEVER_BUILT:
-            return f"{name} is never produced: no merges build it"
-        if code == certificate.MERGES:
-            return f"{self._named(ids, token - 1)} and {name} would have merged"
-        if code == certificate.WHOLE:
-            return f"{name} begins a pre-token that is a token by itself"
-        if code == certificate.SPECIAL:
-            return f"{name} stands where the text has a special token"
-        return f"{name} should be {self._named(right, token)}"
 
     def _named(self, ids: Sequence[int], index: int) -> str:
         """A token of a row with what it spells."""

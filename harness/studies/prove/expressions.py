@@ -326,12 +326,18 @@ def _matched(part: str) -> NDArray[np.bool_]:
     """Of each code point whether the part matches it."""
     found = _runs(part, all_code_points_as_of_unicode_16())
     # A range of a pattern has newer characters in it, but not what stands for them.
-    newer = "".join(
-        one for one, since in ages().items()
-        if float(since) > UNICODE_VERSION and one not in RECLASSED
-    )  # fmt: skip
+    newer = _newer()
     found[[*map(ord, newer)]] = _runs(unassigned(part), newer)
     return found
+
+
+@lru_cache(maxsize=1)
+def _newer() -> str:
+    """The characters that are assigned since Unicode 16."""
+    known = ages().items()
+    return "".join(
+        one for one, since in known if float(since) > UNICODE_VERSION and one not in RECLASSED
+    )
 
 
 def _runs(part: str, text: str) -> NDArray[np.bool_]:
