@@ -87,6 +87,14 @@ def test_the_shipped_example_has_the_form_and_its_own_vocabulary_passes():
     assert [one for one in bad if "bad-ids" not in told["vectors"][one]["flags"]] == []
 
 
+def test_the_kept_files_are_of_the_vocabularies_as_they_are():
+    paths = sorted(DOCS.glob("toy_*.json"))
+    for path in paths:
+        known = read(path)["vocabulary"]
+        assert known["fingerprint"] == sources.resolve(path.stem).fingerprint, path.name
+    assert len(paths) > 8
+
+
 def bytewise(data, mode):
     return [*data]
 
