@@ -27,7 +27,6 @@ ALLOWED = {
         "harness.studies.certify.results",
         "harness.studies.compare.results",
         "harness.studies.forced.counterexamples",
-        "harness.studies.prove.results",
         "harness.studies.selftest.events",
         "harness.studies.worst.results",
         "impls",

@@ -2,6 +2,7 @@
 
 from harness.checks import (
     batch,
+    certificate,
     chat,
     chunks,
     clean_up,
@@ -40,6 +41,7 @@ CHECKS: dict[str, Check] = {
     for check in (
         survival.Survival,
         equivalence.Equivalence,
+        certificate.Certificate,
         round_trip.RoundTrip,
         re_encoding.ReEncoding,
         determinism.Determinism,
@@ -74,6 +76,9 @@ CHECKS: dict[str, Check] = {
     )
 }
 """All checks by name, in the order in which they judge."""
+
+DEFAULT = tuple(name for name, check in CHECKS.items() if check.by_default)
+"""The names of those that are run where the user names none."""
 
 
 def inputless(bucket: str) -> bool:

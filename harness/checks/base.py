@@ -140,6 +140,9 @@ class Check(Protocol):
     into them, and a run would compare a fifth of the inputs. Fewer where it asks dozens of
     questions about an input."""
 
+    by_default: ClassVar[bool] = True
+    """Whether it is run where the user names no checks."""
+
     needs: ClassVar[tuple[Capability, ...]] = ()
     """The capabilities of which somebody must have one."""
 

@@ -3,9 +3,11 @@
 import base64
 import gzip
 import json
+import shutil
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +15,7 @@ import pytest
 from corpora.vocabularies import sources
 from impls import registry
 from impls.interface import Mode
-from tests.doubles.command import TOKGATE, here, tokgate
+from tests.doubles.command import TOKGATE, here, summary, tokgate
 
 TEXTS = ["the theory of the thing", "all that, 123", "", "a\nb"]
 TOY = sources.resolve("toy_bytes")
@@ -147,3 +149,44 @@ def test_an_interrupted_audit_goes_on_and_says_what_a_whole_one_says(tmp_path):
     parts = [json.loads(line) for line in record.read_text().splitlines()]
     names = [one["part"] for one in parts if one["event"] == "PartCertified"]
     assert before < len(names) == len(set(names))
+
+
+RIGHT = """
+from impls.interface import About
+from impls.registry import resolve
+
+class Right:
+    about = About(name="right", version="1.0")
+
+    def supports(self, vocabulary, mode):
+        return "not pre-tokenized" if mode.pretokenize else None
+
+    def load(self, vocabulary):
+        return resolve("bpe.heap").load(vocabulary)
+"""
+
+
+@pytest.mark.parametrize(("plug_in", "status"), [("mine.py:Mine", 1), ("right.py:Right", 0)])
+def test_a_run_certifies_a_plug_in_without_a_reference(tmp_path, plug_in, status):
+    shutil.copy(Path(__file__).parent / "mine.py", tmp_path)
+    (tmp_path / "right.py").write_text(RIGHT)
+    given = "--vocab", "toy_bytes", "--impl", f"./{plug_in}", "--budget", "300cases"
+    done = tokgate("run", *given, "--check", "survival", "--certify", folder=tmp_path)
+    assert done.returncode == status, done.stdout
+    told = summary(tmp_path / "tokgate-out")
+    checks = {one["check"] for one in told["findings"]}
+    assert checks == ({"certificate"} if status else set())
+    assert {one["implementation"] for one in told["coverage"]["comparisons"]} == {
+        plug_in.partition(".")[0]
+    }
+    [judged] = [one["judged"] for one in told["coverage"]["comparisons"]]
+    assert judged["certificate"] > 100
+
+
+def test_a_run_that_certifies_nobody_does_not_pass(tmp_path):
+    """The ids of built-in implementations are not judged in this way."""
+    given = "--vocab", "toy_bytes", "--impl", "bpe.heap", "--check", "survival"
+    done = tokgate("run", *given, "--certify", "--budget", "100cases", folder=tmp_path)
+    told = summary(tmp_path / "tokgate-out")
+    assert (done.returncode, told["verdict"]) == (4, "not-examined")
+    assert any("the check certificate was requested" in one for one in told["reasons"])

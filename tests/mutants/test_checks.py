@@ -21,7 +21,7 @@ UNSEEN = {
 """Checks that one alone cannot break, or that take a process or many calls: they have tests of
 their own."""
 
-ALSO = {"validity": "merging.lost-merges"}
+ALSO = dict.fromkeys(["validity", "certificate"], "merging.lost-merges")
 """Mutants that break a check besides their own."""
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -19,15 +19,10 @@ from harness.studies.compare.sides import reader
 from reports import compare as told
 from reports.studies import of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from reports.blocks import Page
-
 EPILOG = """
-Each vocabulary is encoded by the library whose format it has, such as tokenizers for a
-tokenizer.json and llama.cpp for a GGUF file. Your own texts are compared first, and all of them;
-the budget is for generated texts.
+What holds for every text is proved first, as by tokgate prove. Each vocabulary is encoded by the
+library whose format it has, such as tokenizers for a tokenizer.json and llama.cpp for a GGUF file.
+Your own texts are compared before others, and all of them; the budget is for generated texts.
 
 \b
 Exit status:
@@ -56,20 +51,20 @@ def command(
 ) -> int:
     """Compare two vocabularies that should mean the same.
 
-    The two files may have different formats. Both are encoded on your texts, on the tokens of both
-    and on generated texts. Where the tokens differ, the command shows the smallest text of each
-    cause with both rows of tokens, and says what is different in the files. Ids that are only
-    numbered in another way are no difference, and are mentioned once.
+    The two files may have different formats. What holds for every text is proved first. Then both
+    are encoded on your texts, on the tokens of both and on generated texts. Where tokens differ,
+    the command shows the smallest text of each cause with both rows of tokens, and says what is
+    different in the files. Ids that are only numbered in another way are no difference, and are
+    mentioned once.
     """
 
     line = "comparing {a} with {b} {time}, as {readers} encode them"
     given = texts, budget, seed, timeout, memory
-    return conduct(CompareStudy, told.page, line, (a, b), *given, out, as_json=as_json)
+    return conduct(CompareStudy, line, (a, b), *given, out, as_json=as_json)
 
 
 def conduct(
     kind: type[CompareStudy],
-    page: Callable[[Any], Page],
     line: str,
     names: tuple[str, str],
     texts: list[str],
@@ -99,5 +94,5 @@ def conduct(
     finished, events = conducted(study, out, progress)
     for event in of(events, Compared):
         report = comparison_of(event.report, kind.made)
-        show(kind.name, report.to_json(), page(report), out, as_json=as_json)
+        show(kind.name, report.to_json(), told.page(report), out, as_json=as_json)
     return finished.exit_status

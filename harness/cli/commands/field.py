@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-from harness.checks import CHECKS, MEASURES
+from harness.checks import DEFAULT, MEASURES
 from harness.cli import options
 from harness.cli.progress import Progress
 from harness.cli.records import recorded, reported
@@ -65,7 +65,7 @@ def command(
     options.check_cluster(cluster, texts)
     amount = options.budget_of(budget)
     # Forced tokens are no library's own.
-    known = [name for name in [*CHECKS, *MEASURES] if name != "canonicality"]
+    known = [name for name in [*DEFAULT, *MEASURES] if name != "canonicality"]
     checks = selection.chosen("check", check, known)
     present, missing = libraries(impl)
     options.name_missing(missing)

@@ -9,8 +9,7 @@ import typer
 
 from harness.cli import options
 from harness.cli.commands.compare import conduct
-from harness.studies.prove.run import ProveStudy
-from reports import prove as told
+from harness.studies.compare.run import ProveStudy
 
 EPILOG = """
 Each stage of the encoding is proved equal, different, or not decided: normalizer, added tokens,
@@ -51,4 +50,4 @@ def command(
 
     given = texts, budget, seed, timeout, memory
     line = "proving {a} and {b}, texts {time}"
-    return conduct(ProveStudy, told.page, line, (a, b), *given, out, as_json=as_json)
+    return conduct(ProveStudy, line, (a, b), *given, out, as_json=as_json)

@@ -26,6 +26,8 @@ OF_TEXTS = ("survival", "equivalence")
 """Checks on texts alone, unless others are named: whether all answer, and whether ids differ.
 Others ask further questions, and a corpus would take several times as long."""
 
+CERTIFICATE = "certificate"
+
 
 def command(
     vocab: options.Vocabs = [],
@@ -63,6 +65,15 @@ def command(
     ] = [],
     families: options.Families = None,
     out: options.Out = Path("tokgate-out"),
+    certify: Annotated[
+        bool,
+        options.option(
+            "Also prove that the ids of your implementations are right, without a reference "
+            "(byte-level BPE).",
+            None,
+            "--certify",
+        ),
+    ] = False,
     fail_fast: Annotated[bool, options.option("Stop at the first unexpected finding.")] = False,
     timeout: options.Timeout = 8.0,
     memory: options.Memory = 4.0,
@@ -103,7 +114,7 @@ def command(
     from corpora.families import catalog as hostile  # noqa: PLC0415
     from corpora.families import user  # noqa: PLC0415
     from corpora.generators.catalog import generators  # noqa: PLC0415
-    from harness.checks import CHECKS, MEASURES  # noqa: PLC0415
+    from harness.checks import CHECKS, DEFAULT, MEASURES  # noqa: PLC0415
     from harness.cli.run_command import perform  # noqa: PLC0415
     from harness.cluster import addresses  # noqa: PLC0415
     from harness.engine.flow import Ways  # noqa: PLC0415
@@ -117,8 +128,9 @@ def command(
 
     catalog = generators()
     made = [catalog[n] for n in selection.chosen("generator", generator, catalog)]
-    wanted = check or (list(OF_TEXTS) if only_input else [])
-    checks = selection.chosen("check", wanted, [*CHECKS, *MEASURES])
+    more = [CERTIFICATE] * (certify and CERTIFICATE not in check)
+    usual = [*OF_TEXTS] if only_input else [*DEFAULT, *MEASURES]
+    checks = selection.chosen("check", [*(check or usual), *more], [*CHECKS, *MEASURES])
     corpus = options.texts_of(texts)
     own = user.chosen(families)
     known = expectations.with_shipped(expect)
@@ -156,7 +168,7 @@ def command(
         named=named,
         asked={
             "vocabularies": [name for name in vocab if name in vocabularies],
-            "checks": check,
+            "checks": [*check, *more],
             "inputs": texts,
         },
         expect=str(expect.resolve()) if expect is not None else None,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 from pathlib import Path
 from typing import Annotated
@@ -48,12 +47,10 @@ def command(
             vocabulary = sources.resolve(name)
             made = vectors_of(vocabulary, partial(progress.watch, number / len(names)))
             path = out / f"{vocabulary.id}.json"
-            write_whole(path, made)
-            head = json.loads(made)
-            mutants, missed = head["mutants"]["applicable"], head["mutants"]["missed"]
+            write_whole(path, made.content)
             console.print(
-                f"{path}: {plural(len(head['vectors']), 'vector')}, which find "
-                f"{mutants - len(missed)} of {plural(mutants, 'planted mistake')}"
+                f"{path}: {plural(made.vectors, 'vector')}, which find "
+                f"{made.found} of {plural(made.mistakes, 'planted mistake')}"
             )
     finally:
         progress.stop()

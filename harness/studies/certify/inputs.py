@@ -19,7 +19,7 @@ from corpora.texts.documents import Fault, RecordError, TextsError
 from corpora.texts.fields import decoded, encoded
 from corpora.texts.unpacking import lines, unpacked
 from corpora.vocabularies.reading import line_of
-from harness.studies.certify.rows import Rows
+from harness.core.rows import Rows
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

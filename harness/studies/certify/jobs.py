@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from corpora.texts.documents import TextsError
+from harness.checks.certifier import Certifier
 from harness.confinement.plan import OFF, Held
-from harness.studies.certify.certifier import Certifier
 from harness.studies.certify.inputs import FilePart, batches
 from harness.studies.certify.results import Example, Tally
 from harness.workers.inside import serve
@@ -20,9 +20,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from corpora.vocabularies.model import Vocabulary
+    from harness.checks.certifier import Verdict
+    from harness.core.rows import Rows
     from harness.studies.certify.inputs import Layout
-    from harness.studies.certify.rows import Rows
     from impls.interface import Mode
+
+
+SHOWN = 8
+"""Right ids that are shown, from the first wrong one on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +65,17 @@ class Auditor:
             tally.rows += len(rows)
             tally.tokens += len(rows.ids)
             tally.bytes += len(rows.data)
-            codes = self.certifier.found(rows)[:, CODE]
-            for index in np.flatnonzero(codes != RIGHT).tolist():
-                self._judge(tally, part, rows.row(index))
+            found = self.certifier.found(rows)
+            for index in np.flatnonzero(found[:, CODE] != RIGHT).tolist():
+                row = rows.row(index)
+                self._note(tally, part, row, self.certifier.explain(row, found[index]))
         return tally
 
-    def _judge(self, tally: Tally, part: FilePart, row: Rows) -> None:
-        verdict = self.certifier.explain(row)
+    def _note(self, tally: Tally, part: FilePart, row: Rows, verdict: Verdict) -> None:
         if verdict.status != "right":
             spelled = self.task.vocabulary.spelling
-            right = [f"{one} ({literal(spelled(one))})" for one in verdict.right]
+            some = (verdict.right or ())[verdict.same :][:SHOWN]
+            right = [f"{one} ({literal(spelled(one))})" for one in some]
             self._keep(
                 tally, part, row.numbers[0], verdict.status, verdict.reason, verdict.token, right
             )

@@ -26,7 +26,7 @@ TURN, TOKENS = 32, 4096
 FEW = 64
 """What is known to make a difference is looked for in the tokens where it is no more than this."""
 
-GIVEN, OWN, GENERATED = "given", "own tokens", "generated"
+SHOWING, GIVEN, OWN, GENERATED = "from the proof", "given", "own tokens", "generated"
 """Where a text comes from."""
 
 Text = tuple[str, bytes]

@@ -1,6 +1,10 @@
-"""The study that compares two vocabularies which should mean the same.
+"""The studies that compare two vocabularies which should mean the same, or prove that they do.
 
-Each is encoded by whoever decides what its format means. Where the two differ, the plain
+First, each stage of an encoding is proved equal or different, where it can be
+(:mod:`harness.studies.prove.stages`). What is proved different is confirmed by the libraries of
+both files, and what is proved equal is attacked with texts, for the time of the budget.
+
+Each vocabulary is encoded by whoever decides what its format means. Where the two differ, the plain
 implementation of the algorithm encodes both, too: if it gives both the same tokens, it is the
 engines that differ. If not, settings of the first vocabulary are put in place of the second one's,
 one at a time; the one after which both are alike is the cause. What is left is in the tokens, the
@@ -25,9 +29,19 @@ from harness.engine.steps import SteppedStudy, ended
 from harness.events import Compared, Finished, Phase
 from harness.findings.shrink import shrink
 from harness.studies.compare import differences
-from harness.studies.compare.inputs import GENERATED, GIVEN, batches, texts
-from harness.studies.compare.results import ENGINES, Cause, Comparison, Row, comparison_of
+from harness.studies.compare.inputs import GENERATED, GIVEN, SHOWING, batches, texts
+from harness.studies.compare.results import (
+    ENGINES,
+    Cause,
+    Comparison,
+    Proof,
+    Row,
+    Stage,
+    comparison_of,
+)
 from harness.studies.compare.sides import SPECIAL, TEXT, opened, plain, runs
+from harness.studies.prove.patterns import completed
+from harness.studies.prove.stages import judged
 from impls.explanations import literal
 
 if TYPE_CHECKING:
@@ -52,6 +66,12 @@ MINIMISING = 20.0
 """Seconds for making the texts of all causes small, after the budget."""
 
 SPACE = "\u2581".encode()
+
+STATUSES = {
+    "same": exit_statuses.HOLDS,
+    "equal": exit_statuses.HOLDS,
+    "different": exit_statuses.FAILS,
+}
 
 Key = tuple[str, str]
 """A cause: its kind, and its words."""
@@ -103,16 +123,11 @@ class CompareStudy(SteppedStudy):
         try:
             with contextlib.ExitStack() as stack:
                 comparing = Comparing(self, report, stack)
-                comparing.run(tell, self.first(comparing, report, tell))
+                tell(Phase("proving"))
+                comparing.run(tell, comparing.prove())
             report.complete = True
         finally:
             tell(Compared(asdict(report)))
-
-    def first(
-        self, comparing: Comparing, report: Comparison, tell: Callable[[Event], None]
-    ) -> Sequence[bytes]:
-        """Texts to compare before all others, which may take time of their own."""
-        return ()
 
     def fold(self, events: Sequence[Event], ending: Ending) -> Finished:
         """The end: the verdict decides the exit status."""
@@ -120,9 +135,15 @@ class CompareStudy(SteppedStudy):
         report = comparison_of(told[0], self.made) if told else None
         if report is None:
             return ended(ending)
-        status = {"same": exit_statuses.HOLDS, "different": exit_statuses.FAILS}
-        fine = status.get(report.verdict, exit_statuses.NOT_EXAMINED)
+        fine = STATUSES.get(report.verdict, exit_statuses.NOT_EXAMINED)
         return ended(ending, report.compared, fine)
+
+
+class ProveStudy(CompareStudy):
+    """The same study, which asks for a proof."""
+
+    name: ClassVar[str] = "prove"
+    made: ClassVar[type[Comparison]] = Proof
 
 
 class Comparing:
@@ -159,7 +180,29 @@ class Comparing:
         self._report.not_compared.append("texts with special tokens in them")
         return [TEXT]
 
-    def run(self, tell: Callable[[Event], None], first: Sequence[bytes] = ()) -> None:
+    def prove(self) -> list[bytes]:
+        """Prove stage by stage. Returns the texts that show what is different."""
+        shown: list[bytes] = []
+        for stage in judged(self.a, self.b):
+            texts = self._confirmed(stage.texts)
+            shortest, found = (literal(some[0]) if some else "" for some in (stage.texts, texts))
+            told = Stage(stage.name, stage.verdict, stage.words, shortest, found)
+            self._report.stages.append(told)
+            shown += texts
+        return shown
+
+    def _confirmed(self, texts: Iterable[bytes]) -> list[bytes]:
+        """Those of some texts with these bytes in them of which both libraries give other tokens,
+        the shortest first."""
+        inside = dict.fromkeys(text for data in texts for text in around(data))
+        for mode in self.modes:
+            rows = self._rows([*inside], mode) if inside else []
+            found = [data for data, row in zip(inside, rows, strict=True) if self.differ(row)]
+            if found:
+                return sorted(found, key=len)
+        return []
+
+    def run(self, tell: Callable[[Event], None], first: Sequence[bytes]) -> None:
         """Compare all texts, then make small what differs, and put it into the report.
 
         first: texts that come before all others.
@@ -172,9 +215,13 @@ class Comparing:
         seconds = 0.0
         try:
             others = texts(self.a, self.b, study.corpus, study.seed, self.model.keys)
-            for batch in batches(chain(((GIVEN, one) for one in first), others)):
+            for batch in batches(chain(((SHOWING, one) for one in first), others)):
                 # However little time there is, some tokens and some generated texts are compared.
-                if self.clock.start().over and origins[GENERATED] and batch[0][0] != GIVEN:
+                if (
+                    self.clock.start().over
+                    and origins[GENERATED]
+                    and batch[0][0] not in (SHOWING, GIVEN)
+                ):
                     break
                 differing = dict.fromkeys(
                     data for mode in modes for data in self._batch(batch, mode, unanswered)
@@ -209,11 +256,6 @@ class Comparing:
 
     def _rows(self, datas: Sequence[bytes], mode: Mode) -> list[tuple[Outcome, Outcome]]:
         return [*zip(*(side.encode(datas, mode) for side in self.sides), strict=True)]
-
-    def differing(self, datas: Sequence[bytes], mode: Mode) -> list[bytes]:
-        """Those of these texts that the two encode differently."""
-        rows = self._rows(datas, mode) if datas else []
-        return [data for data, row in zip(datas, rows, strict=True) if self.differ(row)]
 
     def differ(self, row: tuple[Outcome, Outcome]) -> bool:
         """Whether both answered, and not the same."""
@@ -316,6 +358,15 @@ class Comparing:
         a, b = map(row_of, row, (self.a, self.b))
         coded, label = base64.b64encode(text).decode(), found.mode.label
         return Cause(kind, words, found.texts, literal(text), coded, label, a, b, minimal)
+
+
+def around(data: bytes) -> Sequence[bytes]:
+    """Texts with these bytes in them, where there are any: alone, and with spaces around."""
+    inside = completed(data)
+    if inside is None:
+        return ()
+    text = inside.encode()
+    return text, b" " + text, text + b" ", b"a " + text
 
 
 def row_of(outcome: Outcome, vocabulary: Vocabulary) -> Row:

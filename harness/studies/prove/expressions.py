@@ -20,7 +20,8 @@ import numpy as np
 import regex
 
 from corpora.vocabularies.pattern_spellings import plain_spelling
-from impls.pretokenize.unicode_version import all_code_points_as_of_unicode_16
+from corpora.vocabularies.unicode_ages import RECLASSED, ages
+from impls.pretokenize.unicode_version import UNICODE_VERSION, all_code_points_as_of_unicode_16
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +41,7 @@ _SINGLE = re.compile(
     r"\\[pP](?:\{[^{}]*\}|[A-Za-z])|\\[sSdDwWvVhH]|\\[^A-Za-z0-9]|\\[nrtfae]"
     r"|\[\^?\]?(?:\[:[^\]]*:\]|\\.|[^\]\\\[])*\]|\."
 )
+_PROPERTY = re.compile(r"\\([pP])(?:\{(\^?)([^{}]*)\}|([A-Za-z]))|\\([sSdDwW])")
 _REPEAT = re.compile(r"\{(?:\d+,?\d*|,\d+)\}")
 
 
@@ -258,7 +260,7 @@ class Alphabet:
     """
 
     members: Sequence[str]
-    holds: dict[str, Sequence[bool]]
+    holds: Mapping[str, Sequence[bool]]
     classes: Mapping[bytes, int]
     sets: NDArray[np.bool_]
 
@@ -284,6 +286,36 @@ def alphabet(parts: Iterable[str]) -> Alphabet:
     return Alphabet([*map(chr, codes)], holds, numbers, sets)
 
 
+def changed(letters: Alphabet, version: float) -> dict[bytes, list[int]]:
+    """The characters that another version of Unicode classes as no character is by Unicode 16, by
+    whether each part matches them. Characters are assigned in one version and not in the other."""
+    newer = version > UNICODE_VERSION
+    low, high = sorted((version, UNICODE_VERSION))
+    some = "".join(
+        one for one, since in ages().items()
+        if low < float(since) <= high and (newer or one not in RECLASSED)
+    )  # fmt: skip
+    sets = np.array([_runs(part if newer else unassigned(part), some) for part in letters.holds])
+    found: dict[bytes, list[int]] = {}
+    for at, one in enumerate(some):
+        if (key := sets[:, at].tobytes()) not in letters.classes:
+            found.setdefault(key, []).append(ord(one))
+    return found
+
+
+def unassigned(part: str) -> str:
+    r"""What matches the unassigned characters that a part does: each property is one that none of
+    them has (U+10FFFF) or that all have, and other characters and ranges stay."""
+
+    def known(match: re.Match[str]) -> str:
+        sign, negated, name, letter, short = match.groups()
+        has = (name or letter or "").lower() in ("c", "cn", "other", "unassigned", "any")
+        turned = (short or sign).isupper() != bool(negated)
+        return r"\p{Any}" if has != turned else chr(0x10FFFF)
+
+    return _PROPERTY.sub(known, part)
+
+
 def _oddity(code: int) -> tuple[bool, bool, int]:
     """Letters come first, then signs and digits, then controls, then all others."""
     return not 0x20 <= code < 0x7F, code < ord("a"), code
@@ -292,7 +324,24 @@ def _oddity(code: int) -> tuple[bool, bool, int]:
 @lru_cache(maxsize=256)
 def _matched(part: str) -> NDArray[np.bool_]:
     """Of each code point whether the part matches it."""
-    text = all_code_points_as_of_unicode_16()
+    found = _runs(part, all_code_points_as_of_unicode_16())
+    # A range of a pattern has newer characters in it, but not what stands for them.
+    newer = _newer()
+    found[[*map(ord, newer)]] = _runs(unassigned(part), newer)
+    return found
+
+
+@lru_cache(maxsize=1)
+def _newer() -> str:
+    """The characters that are assigned since Unicode 16."""
+    known = ages().items()
+    return "".join(
+        one for one, since in known if float(since) > UNICODE_VERSION and one not in RECLASSED
+    )
+
+
+def _runs(part: str, text: str) -> NDArray[np.bool_]:
+    """Of each character of a text whether the part matches it."""
     found = np.zeros(len(text), dtype=np.bool_)
     for run in regex.finditer(f"(?:{part})++", text):
         found[slice(*run.span())] = True

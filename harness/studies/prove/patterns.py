@@ -22,7 +22,7 @@ a match that owes nothing, no longer text changes it, and the places are compare
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
@@ -36,6 +36,7 @@ from harness.studies.prove.expressions import (
     Program,
     Undecidable,
     alphabet,
+    changed,
     pieces,
 )
 
@@ -61,6 +62,9 @@ LONGEST = 4
 
 ASKED = 300
 """Texts that are looked for in pieces, at most; the others count as possible: two minutes."""
+
+VERSIONS = (14.0, 15.0, 15.1, 17.0, 18.0)
+"""Versions of Unicode besides 16 whose characters are known."""
 
 TEXTS = 50
 """Texts that are shown, at most."""
@@ -200,6 +204,26 @@ def alike(a: str, b: str) -> Found:
 
 
 Pair = tuple[tuple["Listed", ...], tuple["Listed", ...]]
+
+
+def by_other_versions(a: str, b: str) -> Iterator[tuple[float, int, str]]:
+    """The versions of Unicode by which two patterns that are alike part some texts in two ways.
+
+    Of each version, how many characters it classes as Unicode 16 classes none, so that one of them
+    makes such a text; and the first of these.
+    """
+    made, starts = machine(a, b)
+    letters = made.letters
+    for version in VERSIONS:
+        guilty: list[int] = []
+        for key, codes in changed(letters, version).items():
+            rows = zip(letters.holds.items(), key, strict=True)
+            holds = {part: [*row, bool(one)] for (part, row), one in rows}
+            more = replace(letters, members=[*letters.members, chr(codes[0])], holds=holds)
+            if next(differing(Machine(made.program, more), starts, {}), None) is not None:
+                guilty += codes
+        if guilty:
+            yield version, len(guilty), chr(min(guilty))
 
 
 def differing(

@@ -133,6 +133,7 @@ def _pattern(a: Vocabulary, b: Vocabulary) -> Judged:
     if len(mine) != len(theirs):
         words = f"{len(mine)} expressions in A, {len(theirs)} in B"
         return Judged(name, UNDECIDED, words)
+    skewed: list[str] = []
     for one, other in zip(a.splits, b.splits, strict=True):
         if plain_spelling(one) == plain_spelling(other):
             continue
@@ -145,7 +146,12 @@ def _pattern(a: Vocabulary, b: Vocabulary) -> Judged:
             return Judged(name, DIFFERENT, words, texts)
         if found.texts:
             return Judged(name, UNDECIDED, "expressions that are applied one after another differ")
-    return Judged(name, EQUAL, "other expressions, which part every text alike")
+        skewed += [
+            f"; by Unicode {version:g} {count:,} characters differ, such as U+{ord(first):04X}"
+            for version, count, first in patterns.by_other_versions(one, other)
+        ]
+    words = f"other expressions, which part every text alike{' by Unicode 16' * bool(skewed)}"
+    return Judged(name, EQUAL, words + "".join(skewed))
 
 
 def _own(a: Vocabulary, b: Vocabulary) -> Iterator[str]:

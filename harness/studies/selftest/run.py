@@ -12,7 +12,7 @@ from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, Any
 
 from corpora.generators.catalog import generators
-from harness.checks import CHECKS, MEASURES
+from harness.checks import DEFAULT, MEASURES
 from harness.cluster.executor import Unit, UnitError
 from harness.cluster.local import LocalExecutor
 from harness.cluster.usage import Usage
@@ -289,7 +289,7 @@ class Selftest(SteppedStudy):
             machine=machine(),
             mistakes=len(plan.mistakes),
             generators=list(generators()),
-            checks=[*CHECKS, *MEASURES, CHECK],
+            checks=[*DEFAULT, *MEASURES, CHECK],
         )
 
 

@@ -32,44 +32,27 @@ LONGEST = 160
 """Bytes of a text: vectors are read by people."""
 
 CLASSES = (
-    *(
-        "A",
-        "\u00c9",
-        "\u01c5",
-        "a",
-        "\u00e9",
-        "\u00aa",
-        "\u02b0",
-        "\u65e5",
-        "\u0301",
-        "1",
-        "\u0663",
-    ),
-    *(
-        "\u00b2",
-        "\t",
-        "\u00a0",
-        "\u2003",
-        " ",
-        "\n",
-        "\r",
-        "!",
-        "_",
-        "\u20ac",
-        "\U0001f642",
-        "'",
-        "/",
-    ),
+    "A\u00c9\u01c5a\u00e9\u00aa\u02b0\u65e5\u0301"
+    "1\u0663\u00b2\t\u00a0\u2003 \n\r!_\u20ac\U0001f642'/"
 )
 """Some characters of each class that patterns tell apart (``character_classes``)."""
 
 ENDINGS = ("'s", "'T", "'re", "'LL", "'\u017f", "\r\n", "  ", "12")
 """What patterns read as a whole."""
 
-NAMES = (
-    *("capital", "small letter", "uncased letter", "mark", "number", "white space", "space"),
-    *("line end", "other", "apostrophe", "slash"),
-)
+NAMES = [
+    "capital",
+    "small letter",
+    "uncased letter",
+    "mark",
+    "number",
+    "white space",
+    "space",
+    "line end",
+    "other",
+    "apostrophe",
+    "slash",
+]
 """The classes in words, by their number."""
 
 

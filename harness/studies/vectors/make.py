@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from corpora.vocabularies.model import VocabularyError
+from harness.checks.certifier import defined
 from harness.core.comparisons import algorithm_of, modes_of
-from harness.studies.certify.certifier import defined
 from harness.studies.vectors.candidates import covered, texts
 from harness.studies.vectors.mutants import REJECTED, applicable, encoded
 from impls.explanations import literal
@@ -63,7 +63,18 @@ class Candidate:
     covers: set[str] = field(default_factory=set)
 
 
-def vectors_of(vocabulary: Vocabulary, tell: Callable[[str], None] = lambda _: None) -> str:
+@dataclass(frozen=True)
+class VectorsFile:
+    """The file of a vocabulary: how many vectors it has, and how many of the planted mistakes that
+    apply they find."""
+
+    content: str
+    vectors: int
+    mistakes: int
+    found: int
+
+
+def vectors_of(vocabulary: Vocabulary, tell: Callable[[str], None] = lambda _: None) -> VectorsFile:
     """The file of a vocabulary. Raises VocabularyError where nothing defines its encodings."""
     encoders = {}
     for mode in modes_of(vocabulary):
@@ -90,7 +101,9 @@ def vectors_of(vocabulary: Vocabulary, tell: Callable[[str], None] = lambda _: N
         declared |= {name} if own and subject.mutant.mode == subject.mode.label else set()
     rows = [_row(one, new) for one, new in _chosen(candidates)]
     rows += _decoding(vocabulary, [*encoders][-1], candidates)
-    return _file(vocabulary, encoders, rows[:MOST], shown | declared, shown)
+    rows, mistakes = rows[:MOST], shown | declared
+    content = _content(vocabulary, encoders, rows, mistakes, shown)
+    return VectorsFile(content, len(rows), len(mistakes), len(shown))
 
 
 def _candidates(vocabulary: Vocabulary, mode: Mode, encoder: Encoder) -> Iterator[Candidate]:
@@ -192,7 +205,7 @@ def _cut(text: bytes) -> bool:
     return False
 
 
-def _file(
+def _content(
     vocabulary: Vocabulary,
     modes: Iterable[Mode],
     rows: Sequence[dict[str, Any]],

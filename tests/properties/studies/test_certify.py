@@ -13,8 +13,8 @@ import pytest
 
 from corpora.vocabularies import sources
 from corpora.vocabularies.model import AddedToken
-from harness.studies.certify.certifier import Certifier
-from harness.studies.certify.rows import Rows
+from harness.checks.certifier import Certifier
+from harness.core.rows import Rows
 from impls.bpe import certificate
 from impls.interface import Mode
 from tests.properties.impls.bpe_vocabularies import (
@@ -143,7 +143,8 @@ def test_the_first_wrong_token_is_named_with_the_reason_and_the_right_ones():
     assert verdict(b"all the", good).status == "right"
     apart = [*encoded(b"all"), *(TOY.ids[bytes([one])] for one in b" the")]
     found = verdict(b"all the", apart)
-    assert (found.status, found.right) == ("wrong", (the,))
+    assert (found.status, found.right[found.same :]) == ("wrong", (the,))
+    assert found.right == tuple(good)
     assert "would have merged" in found.reason
     parted = vocabulary([b"a", b"b", b"ab"], splits=("a|b",))
     assert "boundary of the pattern at byte 2" in verdict(b"bab", [1, 2], TEXT, parted).reason
@@ -165,6 +166,17 @@ def test_what_cannot_be_decided_is_never_passed(text, ids, said):
     found = verdict(text, ids, vocabulary=special)
     assert found.status == "undecided"
     assert said in found.reason
+
+
+def test_answers_of_an_encoder_are_neither_truncated_nor_marked():
+    special = replace(TOY, special_tokens={"<end>": 9000}, native=None)
+    right = encoded(b"the the")
+    for ids in ([9000, *right], [*right, 9000], right[:-1], []):
+        found = verdict(b"the the", ids, vocabulary=special, answers=True)
+        assert (found.status, found.right) == ("wrong", tuple(right)), ids
+        assert found.same == next((i for i, one in enumerate(ids) if one == 9000), len(ids))
+    assert verdict(b"the the", right, vocabulary=special, answers=True).status == "right"
+    assert verdict(b"\xff", [255], answers=True).status == "undecided"
 
 
 def test_ids_of_an_empty_text_are_wrong_or_added():
@@ -201,7 +213,8 @@ def test_normalized_texts_and_other_algorithms_are_decided_by_their_definition()
     ids = encoded(b"and the", vocabulary=pieces_)
     assert verdict(b"and the", ids, vocabulary=pieces_).status == "right"
     found = verdict(b"and the", [*ids[:-1], 5], vocabulary=pieces_)
-    assert (found.status, found.token, found.right) == ("wrong", len(ids) - 1, (ids[-1],))
+    assert (found.status, found.token) == ("wrong", len(ids) - 1)
+    assert (found.right, found.same) == (tuple(ids), len(ids) - 1)
     stripping = replace(TOY, added_tokens=(AddedToken("<x>", 9000, lstrip=True),))
     assert verdict(b"the", encoded(b"the"), vocabulary=stripping).status == "undecided"
 

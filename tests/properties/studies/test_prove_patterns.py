@@ -8,6 +8,7 @@ import regex
 
 from corpora.vocabularies.patterns import PATTERNS
 from harness.studies.prove import patterns
+from harness.studies.prove.expressions import unassigned
 
 LETTERS = "ab "
 LONGEST = 6
@@ -134,6 +135,52 @@ def test_bytes_that_are_parts_of_characters():
         for cut in range(1, len(text)):
             assert code in patterns.ending(text[cut:]), (code, cut)
             assert code in patterns.beginning(text[:cut]), (code, cut)
+
+
+SIDETIC = r"\U00010940-\U0001095f"
+"""26 letters that came with Unicode 17 are in this range."""
+
+
+def test_patterns_that_other_versions_of_unicode_tell_apart():
+    words = r"\p{L}+|\P{L}"
+    listed = rf"[^\P{{L}}{SIDETIC}]+|\P{{L}}|[{SIDETIC}]"
+    assert patterns.alike(words, listed) == patterns.Found()
+    found = [*patterns.by_other_versions(words, listed)]
+    assert found == [(17.0, 26, "\U00010940"), (18.0, 26, "\U00010940")]
+    assert not [*patterns.by_other_versions(words, r"[\p{L}]++|\P{L}")]
+    older = r"(?:\p{L}|[\U00010d4a-\U00010d65])+|[^\p{L}\U00010d4a-\U00010d65]"  # of 16
+    assert {version for version, *_ in patterns.by_other_versions(words, older)} == {14, 15, 15.1}
+    assert patterns.alike(rf"[{SIDETIC}]x|.", ".").texts, "a newer character is what it is"
+
+
+PARTS = [
+    *(
+        r"\p{L}",
+        r"\P{L}",
+        r"\p{^L}",
+        r"\p{Cn}",
+        r"\PC",
+        r"\W",
+        r"\s",
+        r"[^\s\p{L}\p{N}]",
+        r"[\p{L}0-9]",
+    ),
+    *(
+        r"[\u0370-\u03ff]",
+        r"[^\u0370-\u03ff]",
+        r"[\p{Lu}\u0370-\u03ff]",
+        r"[^\P{Lu}\S]",
+        "(?i:[^a])",
+    ),
+]
+
+
+@pytest.mark.parametrize("part", PARTS)
+def test_a_part_matches_characters_as_if_they_were_unassigned(part):
+    """U+0378 is unassigned; its neighbours are letters and a mark of punctuation."""
+    wanted = bool(regex.fullmatch(part, "\u0378"))
+    for one in "\u0378\u0376\u0379\u037a\u037e":
+        assert bool(regex.fullmatch(unassigned(part), one)) == wanted, one
 
 
 @pytest.mark.parametrize("name", ["gpt2", "cl100k_base", "o200k_base", "tekken", "qwen35"])

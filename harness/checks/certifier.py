@@ -27,12 +27,23 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from corpora.vocabularies.model import Vocabulary
-    from harness.studies.certify.rows import Rows
+    from harness.core.rows import Rows
     from impls.interface import Encoder, Mode
     from impls.kernels.layout import Longs
 
-SHOWN = 8
-"""Right ids that a verdict has, from the first wrong one on."""
+SAID = (
+    ("ids", OTHERWISE := "{name} should be {right}"),
+    ("unknown-id", "{name} is no token of ordinary text"),
+    ("spelling", "{name} does not spell the text at byte {byte}"),
+    ("pre-tokens", "{name} crosses a boundary of the pattern at byte {byte}"),
+    ("never-built", "{name} is never produced: no merges build it"),
+    ("merges", "{before} and {name} would have merged"),
+    ("whole", "{name} begins a pre-token that is a token by itself"),
+    ("special", "{name} stands where the text has a special token"),
+    ("end", OTHERWISE),
+    ("ids", OTHERWISE),
+)
+"""What is wrong with a row, by the code of its certificate: in a word, and in a sentence."""
 
 BY_PAIRS = "spelling, pre-tokens and valid pairs, without encoding"
 """How rows of byte-level BPE are decided, in words."""
@@ -44,14 +55,17 @@ Status = Literal["right", "wrong", "undecided"]
 class Verdict:
     """What is known of a row.
 
-    token: the index of the first wrong id. reason: a sentence without its subject, such as "does
-    not spell the text at byte 100". right: the first right ids from ``token`` on.
+    token: the index of the first wrong id. reason: a sentence, such as "5 ('a') does not spell the
+    text at byte 100"; stage: the same in a word. right: all ids of the encoding, None where it is
+    not known or there is none; same: how many of the given ids are its first ones.
     """
 
     status: Status
     token: int = 0
     reason: str = ""
-    right: tuple[int, ...] = ()
+    stage: str = ""
+    right: tuple[int, ...] | None = None
+    same: int = 0
 
 
 def defined(vocabulary: Vocabulary, mode: Mode) -> tuple[str, Encoder] | str:
@@ -68,12 +82,22 @@ def defined(vocabulary: Vocabulary, mode: Mode) -> tuple[str, Encoder] | str:
 class Certifier:
     """Decides rows of one vocabulary in one mode.
 
-    skipped: ids that were added before and after the encodings, such as an end-of-text token. how:
-    what decides, in words; ``obstacle``: why nothing can be decided, or None.
+    skipped: ids that were added before and after the encodings, such as an end-of-text token.
+    answers: whether the ids are what an encoder answered, so that they are wrong where others may
+    have been truncated, or have special tokens in them. how: what decides, in words; ``obstacle``:
+    why nothing can be decided, or None.
     """
 
-    def __init__(self, vocabulary: Vocabulary, mode: Mode, skipped: Sequence[int] = ()) -> None:
+    def __init__(
+        self,
+        vocabulary: Vocabulary,
+        mode: Mode,
+        skipped: Sequence[int] = (),
+        *,
+        answers: bool = False,
+    ) -> None:
         self._vocabulary, self._mode, self._skipped = vocabulary, mode, skipped
+        self._answers = answers
         self._tables: certificate.Tables | None = None
         self._plain: Encoder | None = None
         self.how, self.obstacle = BY_PAIRS, None
@@ -88,11 +112,16 @@ class Certifier:
         else:
             self.how, self._plain = f"encoding with {found[0]}", found[1]
 
+    @property
+    def pairs(self) -> bool:
+        """Whether pairs of ids decide."""
+        return self._tables is not None
+
     def judge(self, rows: Rows) -> list[Verdict]:
         """The verdicts on rows, in their order."""
         return [
-            Verdict("right") if code == certificate.RIGHT else self.explain(rows.row(index))
-            for index, code in enumerate(self.found(rows)[:, CODE].tolist())
+            Verdict("right") if one[CODE] == certificate.RIGHT else self.explain(rows.row(at), one)
+            for at, one in enumerate(self.found(rows))
         ]
 
     def found(self, rows: Rows) -> Longs:
@@ -114,9 +143,9 @@ class Certifier:
             found[1:, BYTE] -= ends[pieces.counts[:-1]]
         return found
 
-    def explain(self, row: Rows) -> Verdict:
-        """The verdict on one row that the certificate did not find right."""
-        code, token, byte = self.found(row)[0].tolist()
+    def explain(self, row: Rows, found: Longs) -> Verdict:
+        """The verdict on one row that the certificate did not find right, but ``found`` so."""
+        code, token, byte = found.tolist()
         first, last = row.bounds(self._skipped)[0].tolist()
         ids = row.ids[first:last].tolist()
         try:
@@ -124,7 +153,7 @@ class Certifier:
         except Unsupported as error:
             return Verdict("undecided", reason=str(error))
         except Rejected as error:
-            return Verdict("wrong", reason=f"the text has no encoding: {error}")
+            return Verdict("wrong", 0, f"the text has no encoding: {error}", "rejection")
         if right is None:
             return Verdict("undecided", reason=self.obstacle or "")
         if right == ids:
@@ -132,18 +161,25 @@ class Certifier:
                 return Verdict("right")
             return Verdict("undecided", token, "tokgate contradicts itself here: please report it")
         special = next((i for i, one in enumerate(ids) if self._is_added(one, right)), None)
-        if special is not None:
+        if special is not None and not self._answers:
             return Verdict("undecided", first + special, self._about_special(ids[special]))
-        if right[: len(ids)] == ids:
+        if right[: len(ids)] == ids and not self._answers:
             spelled = f"at {len(ids)} of {len(right)} tokens"
             return Verdict("undecided", last, f"the ids stop {spelled}: they may be truncated")
         differs = next(
-            (i for i, (a, b) in enumerate(zip(ids, right, strict=False)) if a != b), len(right)
+            (i for i, (a, b) in enumerate(zip(ids, right, strict=False)) if a != b),
+            min(len(ids), len(right)),
         )
         if code in (certificate.LEFT_OPEN, certificate.ENDS):
             token = differs
-        reason = self._reason(code, ids, token, byte, right)
-        return Verdict("wrong", first + token, reason, tuple(right[differs : differs + SHOWN]))
+        stage, words = SAID[code]
+        reason = words.format(
+            name=self._named(ids, token),
+            before=self._named(ids, max(0, token - 1)),
+            right=self._named(right, token),
+            byte=byte,
+        )
+        return Verdict("wrong", first + token, reason, stage, (*right,), differs)
 
     def _is_added(self, token_id: int, right: Sequence[int]) -> bool:
         """Whether an id is a special token that the text, in this mode, has not."""
@@ -157,27 +193,6 @@ class Certifier:
             f"{token_id} is the special token {text}: give --skip-id {token_id} if it was added "
             "around the text, or --special all if it was found in the text"
         )
-
-    def _reason(
-        self, code: int, ids: Sequence[int], token: int, byte: int, right: Sequence[int]
-    ) -> str:
-        """Why a row is wrong, in words."""
-        name = self._named(ids, token)
-        if code == certificate.UNKNOWN:
-            return f"{name} is no token of ordinary text"
-        if code == certificate.SPELLS_OTHERWISE:
-            return f"{name} does not spell the text at byte {byte}"
-        if code == certificate.CROSSES:
-            return f"{name} crosses a boundary of the pattern at byte {byte}"
-        if code == certificate.NEVER_BUILT:
-            return f"{name} is never produced: no merges build it"
-        if code == certificate.MERGES:
-            return f"{self._named(ids, token - 1)} and {name} would have merged"
-        if code == certificate.WHOLE:
-            return f"{name} begins a pre-token that is a token by itself"
-        if code == certificate.SPECIAL:
-            return f"{name} stands where the text has a special token"
-        return f"{name} should be {self._named(right, token)}"
 
     def _named(self, ids: Sequence[int], index: int) -> str:
         """A token of a row with what it spells."""
