@@ -101,7 +101,8 @@ def reference_of(vocabulary: Vocabulary, library: Participant) -> str:
     if vocabulary.pieces:
         reads = getattr(library.implementation, "reads", None)
         read = {reads(vocabulary, mode) for mode in modes} if reads else set()
-        return "tokenizers" if "tokenizer.json" in read else "sentencepiece"
+        other = library.name != "tokenizers" and "tokenizer.json" in read
+        return "tokenizers" if other else "sentencepiece"
     tiktoken = registry.resolve("tiktoken")
     runs = any(tiktoken.supports(vocabulary, mode) is None for mode in modes)
     return "tiktoken" if vocabulary.algorithm is Algorithm.BPE and runs else "tokenizers"
