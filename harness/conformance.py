@@ -15,7 +15,7 @@ from typing import Any, cast
 from corpora.generators.material import is_text
 from corpora.vocabularies.model import Vocabulary
 from corpora.vocabularies.preflight import is_proper, preflight
-from harness.checks import CHECKS, DEFAULT
+from harness.checks import DEFAULT
 from harness.checks.base import Observation, Probe, Violation, ids_of, spelled, verbatim
 from harness.core.comparisons import (
     Contract,
@@ -202,7 +202,7 @@ class Conformance:
         """What the checks say of the answers under a contract."""
         contract, names = seen.contract, seen.contract.names
         ask, inputs, answer = partial(self._put, servers), seen.inputs, seen.results[names[0]]
-        for check in (CHECKS[name] for name in DEFAULT):
+        for check in DEFAULT.values():
             violations = check.judge(seen, ask).violations if check.applies(contract) else ()
             for one in sorted(violations, key=lambda one: len(one.data)):
                 if names[0] in one.culprits:

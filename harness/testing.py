@@ -24,7 +24,7 @@ down every session where tokgate is installed.
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
-from itertools import islice, zip_longest
+from itertools import islice
 from typing import Any, cast
 
 import pytest
@@ -34,6 +34,7 @@ from corpora.vocabularies.model import Vocabulary, VocabularyError
 from corpora.vocabularies.toys import TOYS
 from harness.conformance import Breach, breaches_of
 from harness.core.comparisons import modes_of
+from harness.core.partition import first_difference
 from harness.findings.shrink import shrink
 from impls import registry
 from impls.explanations import literal
@@ -261,7 +262,7 @@ def _message(case: bytes, ours: Side, theirs: Side, vocabulary: Vocabulary) -> s
     one, other = answers = ours.answer(small), theirs.answer(small)
     place = None
     if isinstance(one, tuple) and isinstance(other, tuple):
-        place = next(i for i, (a, b) in enumerate(zip_longest(one, other)) if a != b)
+        place = first_difference(one, other)
     size = f"{len(small)} byte" + ("" if len(small) == 1 else "s")
     how = "" if small == case else f", minimised from {len(case)}"
     lines = [

@@ -79,14 +79,19 @@ def chat_template(vocabulary: Vocabulary) -> tuple[str, str]:
 
 def _ends(content: bytes, config: Json) -> list[str]:
     """Where the config says otherwise than a tokenizer.json whether a text gets BOS or EOS."""
-    adding = json.dumps(json.loads(content).get("post_processor"))
+    told = [
+        (key, text, adds)
+        for end in ("bos_token", "eos_token")
+        for key, text in [(f"add_{end}", part_files.text_of(config.get(end)))]
+        if text and isinstance(adds := config.get(key), bool)
+    ]
+    # Most configs say nothing, and files are large.
+    adding = json.dumps(json.loads(content).get("post_processor")) if told else ""
     return [
         f"{part_files.CONFIG} has {key}: {shown_json(adds)}, but {WHOLE[0]} "
         f"{'adds no' if adds else 'adds'} {shown_json(text)} to a text: libraries follow one or "
         "the other"
-        for end in ("bos_token", "eos_token")
-        for key, text in [(f"add_{end}", part_files.text_of(config.get(end)))]
-        if text and isinstance(adds := config.get(key), bool)
+        for key, text, adds in told
         if adds != (json.dumps(text) in adding)
     ]
 

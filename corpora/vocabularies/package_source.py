@@ -43,14 +43,8 @@ def _of_pypi(wanted: Wanted, folder: Path) -> tuple[str, bytes]:
         below = folder / kind.strip("-")
         below.mkdir()
         command = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-input"]
-        command += [
-            "--disable-pip-version-check",
-            "--dest",
-            str(below),
-            kind,
-            wanted.name,
-            requirement,
-        ]
+        command += ["--disable-pip-version-check", "--dest", str(below)]
+        command += [kind, wanted.name, requirement]
         try:
             done = _ran(command, wanted)
             archive = next((path for path in below.iterdir() if path.is_file()), None)

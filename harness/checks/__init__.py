@@ -77,8 +77,8 @@ CHECKS: dict[str, Check] = {
 }
 """All checks by name, in the order in which they judge."""
 
-DEFAULT = tuple(name for name, check in CHECKS.items() if check.by_default)
-"""The names of those that are run where the user names none."""
+DEFAULT = {name: check for name, check in CHECKS.items() if check.by_default}
+"""Those that are run where the user names none."""
 
 
 def inputless(bucket: str) -> bool:

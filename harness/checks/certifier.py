@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from harness.core.comparisons import algorithm_of
+from harness.core.partition import first_difference
 from harness.core.standing import definitions_of
 from impls import registry
 from impls.bpe import certificate, heap
@@ -160,16 +161,14 @@ class Certifier:
             if code == certificate.LEFT_OPEN:
                 return Verdict("right")
             return Verdict("undecided", token, "tokgate contradicts itself here: please report it")
-        special = next((i for i, one in enumerate(ids) if self._is_added(one, right)), None)
-        if special is not None and not self._answers:
-            return Verdict("undecided", first + special, self._about_special(ids[special]))
-        if right[: len(ids)] == ids and not self._answers:
-            spelled = f"at {len(ids)} of {len(right)} tokens"
-            return Verdict("undecided", last, f"the ids stop {spelled}: they may be truncated")
-        differs = next(
-            (i for i, (a, b) in enumerate(zip(ids, right, strict=False)) if a != b),
-            min(len(ids), len(right)),
-        )
+        if not self._answers:
+            special = next((i for i, one in enumerate(ids) if self._is_added(one, right)), None)
+            if special is not None:
+                return Verdict("undecided", first + special, self._about_special(ids[special]))
+            if right[: len(ids)] == ids:
+                spelled = f"at {len(ids)} of {len(right)} tokens"
+                return Verdict("undecided", last, f"the ids stop {spelled}: they may be truncated")
+        differs = first_difference(ids, right) or 0
         if code in (certificate.LEFT_OPEN, certificate.ENDS):
             token = differs
         stage, words = SAID[code]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 
 from harness.core.outcomes import Failed, Outcome, Unsupported
 from harness.core.standing import Standing
@@ -32,6 +33,13 @@ class Blame:
     parts: tuple[Part, ...]
     culprits: tuple[str, ...]
     undecided: bool = False
+
+
+def first_difference(one: Sequence[object], other: Sequence[object]) -> int | None:
+    """The index from which on two sequences differ, one of which may end there; None if they are
+    equal. None is no member."""
+    pairs = enumerate(zip_longest(one, other))
+    return next((at for at, (left, right) in pairs if left != right), None)
 
 
 def comparable(outcome: Outcome) -> bool:

@@ -2,13 +2,12 @@
 
 import base64
 from collections.abc import Sequence
-from itertools import zip_longest
 from typing import Any
 
 from corpora.vocabularies.model import Vocabulary
 from harness.checks.base import Violation, spellings
 from harness.core.outcomes import Encoded, Outcome
-from harness.core.partition import Part
+from harness.core.partition import Part, first_difference
 from harness.events import Found, Group
 from harness.findings.entries import Entry
 from harness.verdict.expectations import UNMINIMISED, Expectation
@@ -112,10 +111,8 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
     ours, theirs = (" = ".join(part.names) for part in parts)
     one, other = encodings
     first = ""
-    if violation.check == "chat" and one.text != other.text:
-        texts = [(encoding.text or b"").decode(errors="replace") for encoding in encodings]
-        pairs = enumerate(zip_longest(*texts))
-        at = next(number for number, (left, right) in pairs if left != right)
+    texts = [(encoding.text or b"").decode(errors="replace") for encoding in encodings]
+    if violation.check == "chat" and (at := first_difference(*texts)) is not None:
         near = [literal(text[at : at + TEXT_SHOWN].encode()) for text in texts]
         told = (f"{text} in {names}" for text, names in zip(near, (ours, theirs), strict=True))
         first = f"text from character {at}: {', '.join(told)}; "
@@ -123,10 +120,9 @@ def difference(violation: Violation, vocabulary: Vocabulary) -> tuple[int | None
     if one.text == other.text and violation.check == "release-offsets":
         compared.append((one.offsets or (), other.offsets or ()))
     for both in compared:
-        for at, pair in enumerate(zip_longest(*both)):
-            if pair[0] != pair[1]:
-                left, right = (_token(value, vocabulary) for value in pair)
-                return at, f"{first}token {at}: {left} in {ours}, {right} in {theirs}"
+        if (at := first_difference(*both)) is not None:
+            left, right = (_token(at, some, vocabulary) for some in both)
+            return at, f"{first}token {at}: {left} in {ours}, {right} in {theirs}"
     if one.text != other.text:
         left, right = literal(one.text or b""), literal(other.text or b"")
         return None, f"{theirs} decodes {right} where {ours} has {left}"
@@ -142,10 +138,11 @@ def _answer(outcome: Outcome) -> str:
     return f"{outcome.status.label} ({line})" if line else outcome.status.label
 
 
-def _token(value: Any, vocabulary: Vocabulary) -> str:
+def _token(at: int, some: Sequence[Any], vocabulary: Vocabulary) -> str:
     """A token in a sentence: its id and text, or where it is; nothing stands behind the last."""
-    if value is None:
+    if at == len(some):
         return "the end"
+    value = some[at]
     if not isinstance(value, int):
         return f"at {value}"
     spelled = spellings(vocabulary, (value,))

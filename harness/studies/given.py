@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpora.generators.base import FunctionGenerator
-from harness.checks import CHECKS, DEFAULT
+from harness.checks import DEFAULT
 from harness.engine import selection
 from harness.engine.plan import Plan
 from harness.engine.suites import Budget, Suite
@@ -51,7 +51,7 @@ def plan_of(
         participants=present,
         references=selection.references(references, present),
         generators=[FunctionGenerator(GIVEN, "inputs that were given", given)],
-        checks=[CHECKS[name] for name in DEFAULT],
+        checks=[*DEFAULT.values()],
         expectations=expected,
         suite=Suite(GIVEN, "1s", ANY_LENGTH, 0.0, 0),
         budget=Budget(),

@@ -98,10 +98,9 @@ class Encoder:
     ) -> Any:
         if mode.special == "none":
             raise interface.Unsupported("has no template of conversations here")
+        chat: Callable[..., Any] = self._function("chat", mode)
         try:
-            return self._function("chat", mode)(messages, tools, tokenize)
-        except interface.Unsupported:
-            raise
+            return chat(messages, tools, tokenize)
         except Exception as error:
             # The template refuses it, or does not know the role or tools, and fails at them.
             new = bool(tools) or messages[0]["role"] == "system"

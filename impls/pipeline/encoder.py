@@ -228,6 +228,7 @@ def read(content: bytes) -> Encoder | str:
         return "the file is damaged, or of an older form"
 
 
+@lru_cache(maxsize=4)
 def collide(vocabulary: Vocabulary) -> bool:
     """Whether a tokenizer.json has added tokens that are one text once it is normalized."""
     if sum(token.normalized for token in vocabulary.added_tokens) < 2:

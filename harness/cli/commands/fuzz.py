@@ -144,7 +144,7 @@ def command(
     amount = options.budget_of(budget)
     report_seconds = options.seconds_of(report_every, "--report-every")
     catalog = generators()
-    checks = selection.chosen("check", check or DEFAULT, CHECKS)
+    checks = selection.chosen("check", check or [*DEFAULT], CHECKS)
     present = options.participants(impl, vocab)
     own = options.texts_of(texts)
     documents = [] if own is None else drawn(own, seed, count=DRAWN_FROM)

@@ -106,7 +106,8 @@ def command(
     if not expected.exists():
         write_whole(expected, HEADER)
         written.append(expected)
-    expect.command(Path(table.get("out", "tokgate-out")), expected)
+    out = Path(table.get("out", "tokgate-out"))
+    expect.command(out, expected)
     if not kept:
         write_whole(file, options_text)
         written.append(file)
@@ -124,9 +125,7 @@ def command(
         console.print(f'next: add expect = "{expected}" to {file}')
     if re.search(r'^reason = "TODO', expected.read_text("utf-8"), re.MULTILINE):
         console.print(f"next: write in {expected} why each difference is known, in place of TODO")
-    console.print(
-        "next: commit these files (not tokgate-out); `tokgate run` here does what CI will do"
-    )
+    console.print(f"next: commit these files (not {out}); `tokgate run` here does what CI will do")
     return HOLDS
 
 

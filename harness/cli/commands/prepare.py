@@ -6,7 +6,7 @@ import threading
 import time
 
 from corpora.generators.catalog import generators
-from harness.checks import CHECKS, DEFAULT, MEASURES
+from harness.checks import DEFAULT, MEASURES
 from harness.cli.options import Jobs, Vocabs, at_once
 from harness.cli.progress import Progress
 from harness.engine import selection
@@ -27,7 +27,7 @@ def command(vocab: Vocabs = [], jobs: Jobs = 0) -> None:
         vocabularies=selection.vocabularies(vocab, 0),
         participants=selection.participants([])[0],
         generators=list(generators().values()),
-        checks=[CHECKS[name] for name in DEFAULT],
+        checks=[*DEFAULT.values()],
         scaled=selection.scaled(vocab, list(MEASURES)),
         walked=selection.walked(vocab, list(MEASURES)),
         suite=SUITES["smoke"],

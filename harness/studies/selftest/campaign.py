@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from corpora.families.catalog import TELLING
 from corpora.generators.catalog import generators
 from corpora.vocabularies import sources
-from harness.checks import CHECKS, DEFAULT
+from harness.checks import DEFAULT
 from harness.core.outcomes import Status
 from harness.core.participants import Participant
 from harness.engine import claim_findings
@@ -85,7 +85,7 @@ def campaign(
         participants=participants(group, vocabulary),
         references=frozenset(references(vocabulary)),
         generators=list(generators().values()),
-        checks=[] if growing else [CHECKS[name] for name in DEFAULT],
+        checks=[] if growing else [*DEFAULT.values()],
         scaled=[group.vocabulary] if growing else [],
         # As what a user names: followed until it is decided, here on what tells most.
         named=list(ledger.suspects) if growing else [],
